@@ -1,0 +1,104 @@
+import type { Readable } from "node:stream";
+import type { Deadline } from "../../deadline";
+import type { HostFacts, HostMarker } from "../../facts/host";
+
+/**
+ * One host, over SSH. It does what it is told and decides nothing. Every method runs one POSIX sh program of the fixed
+ * vocabulary in `scripts/`, as root, sent on stdin with its values, so that no value is seen in a process list.
+ */
+export interface Host {
+    readonly address: string;
+    /** `SHA256:…` of the key the host presented. */
+    hostKeyFingerprint(deadline: Deadline): Promise<string>;
+
+    /** All facts in one round trip. */
+    probe(paths: ProbePaths, deadline: Deadline): Promise<HostFacts>;
+
+    /** undefined: no such file. Fails on anything else. At most 4 MiB. */
+    readFile(path: string, deadline: Deadline): Promise<Buffer | undefined>;
+    /** Writes atomically, creating parent directories (0755). The content may be secret. */
+    writeFile(path: string, content: string | Buffer, mode: number, deadline: Deadline): Promise<void>;
+    /** Removes files (not directories); missing ones are fine. */
+    removeFiles(paths: readonly string[], deadline: Deadline): Promise<void>;
+    exists(path: string, deadline: Deadline): Promise<boolean>;
+
+    writeMarker(marker: HostMarker, deadline: Deadline): Promise<void>;
+    removeMarker(deadline: Deadline): Promise<void>;
+
+    /** Streams a file off the host (the k0s binary). */
+    openFile(path: string, deadline: Deadline): Promise<{ readonly size: number; readonly content: Readable }>;
+    /** Streams an executable onto the host: to a temporary name beside it, checks its size and sha256 (hex), 0755, renames. */
+    putExecutable(
+        path: string,
+        content: Readable,
+        expected: { size?: number; sha256?: string },
+        deadline: Deadline,
+    ): Promise<void>;
+    /** The host fetches it itself (curl or wget), checks sha256 (hex) if given, 0755, renames. */
+    downloadExecutable(url: string, path: string, sha256: string | undefined, deadline: Deadline): Promise<void>;
+    /** `<path> version`, trimmed; undefined when there is no such program or it does not run. */
+    k0sVersion(path: string, deadline: Deadline): Promise<string | undefined>;
+    sha256(path: string, deadline: Deadline): Promise<string | undefined>;
+
+    /** `k0s token create`: the token (secret) and the id to invalidate it by. */
+    createJoinToken(
+        request: TokenRequest,
+        deadline: Deadline,
+    ): Promise<{ readonly token: string; readonly id: string }>;
+    invalidateJoinToken(k0sPath: string, dataDir: string, id: string, deadline: Deadline): Promise<void>;
+
+    /** `k0s install controller|worker <flags>`; fails if the unit exists. `flags` hold no secrets. */
+    installService(
+        k0sPath: string,
+        role: "controller" | "worker",
+        flags: readonly string[],
+        deadline: Deadline,
+    ): Promise<void>;
+    /** Through systemctl or rc-service. `stop` also waits until the daemon is gone; all are fine when already so. */
+    service(action: ServiceAction, role: "controller" | "worker", deadline: Deadline): Promise<void>;
+    /** `systemctl is-active`, `is-enabled` and friends of one unit without the rest of the probe: undefined = no unit. */
+    serviceState(
+        role: "controller" | "worker",
+        deadline: Deadline,
+    ): Promise<{ active: string; sub: string } | undefined>;
+    /** Last lines of the service's journal, without lines that look like secrets. */
+    journal(role: "controller" | "worker", lines: number, deadline: Deadline): Promise<string>;
+
+    /** `k0s reset` with the install-time directories. Never throws on exit ≠ 0: the caller decides. */
+    reset(
+        k0sPath: string,
+        dirs: InstallDirs,
+        deadline: Deadline,
+    ): Promise<{ readonly exitCode: number; readonly output: string }>;
+    /**
+     * Removes what k0s and we left: unmounts below the directories first, then only known paths, without following links
+     * or crossing file systems. Answers what it found and could not remove.
+     */
+    cleanUp(dirs: InstallDirs, k0sPath: string, deadline: Deadline): Promise<{ readonly left: readonly string[] }>;
+
+    /** Opens a TCP connection from the host: `127.0.0.1:2379` on a controller, or another host's port. */
+    connect(host: string, port: number, deadline: Deadline): Promise<import("node:stream").Duplex>;
+    /** Can the host reach that port? A refusal counts as reachable: the packet arrived and came back (safety.md 16). */
+    reach(host: string, port: number, deadline: Deadline): Promise<"open" | "refused" | "blocked">;
+}
+
+export type ServiceAction = "start" | "stop" | "restart" | "enable" | "disable";
+
+export interface ProbePaths {
+    readonly dataDir: string;
+    /** Where the k0s binary is or will be. */
+    readonly k0sPath: string;
+    readonly kubeletRootDir?: string;
+}
+
+export interface InstallDirs {
+    readonly dataDir: string;
+    readonly kubeletRootDir?: string;
+}
+
+export interface TokenRequest {
+    readonly k0sPath: string;
+    readonly dataDir: string;
+    readonly role: "controller" | "worker";
+    readonly expirySeconds: number;
+}

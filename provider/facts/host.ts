@@ -1,0 +1,123 @@
+/** What one look at a host found. Made by the host probe (`facts/host-probe.sh`), read by the pure decisions. */
+export interface HostFacts {
+    /** The address it was reached at: the `host` input, not something the host says. */
+    readonly address: string;
+    readonly machineId: string;
+    /** The kernel's host name, as it is (case kept). k0s lower-cases it for Node and EtcdMember names. */
+    readonly hostName: string;
+    /** All addresses of all interfaces but loopback, without prefix length. */
+    readonly addresses: readonly string[];
+    readonly os: {
+        readonly id: string;
+        readonly idLike: readonly string[];
+        readonly versionId: string;
+        readonly name: string;
+    };
+    /** Go's names: `amd64`, `arm64`, `arm`. */
+    readonly arch: string;
+    readonly cpus: number;
+    readonly memoryMiB: number;
+    readonly cgroupVersion: 1 | 2 | undefined;
+    /** Free space where the data directory is or will be. */
+    readonly diskFreeMiB: number;
+    /** The host's clock when it answered, seconds since 1970. */
+    readonly clock: number;
+    readonly selinux: "enforcing" | "permissive" | "disabled";
+    readonly init: "systemd" | "openrc" | "other";
+    readonly binary: K0sBinary | undefined;
+    readonly units: { readonly controller: UnitFacts | undefined; readonly worker: UnitFacts | undefined };
+    readonly status: K0sStatus;
+    /** A k0s daemon holds `/run/k0s/k0s.yaml.lock`, whatever its unit says. */
+    readonly runLockHeld: boolean;
+    readonly ca: CaFacts;
+    readonly data: DataFacts;
+    /** Mount points at or below the data directory and the kubelet root, outermost first. */
+    readonly mounts: readonly string[];
+    readonly tokenFile: "absent" | "blank" | "token";
+    /** Server in `kubelet.conf`, e.g. `https://10.0.0.1:6443`; undefined where there is none. */
+    readonly apiServer: string | undefined;
+    readonly marker: HostMarker | undefined;
+    /** A live k0sctl lock file (touched in the last 30 s), k0sctl v0.32. */
+    readonly k0sctlLock: { readonly holder: string; readonly ageSeconds: number } | undefined;
+}
+
+export interface K0sBinary {
+    readonly path: string;
+    /** `v1.36.3+k0s.2`; undefined where the program could not say. */
+    readonly version: string | undefined;
+}
+
+export interface UnitFacts {
+    readonly enabled: boolean;
+    /** systemd's ActiveState: active, inactive, activating, deactivating, failed. */
+    readonly active: string;
+    /** systemd's SubState, e.g. `running`, `auto-restart`. */
+    readonly sub: string;
+    readonly restarts: number;
+    /** argv of the service, first the binary. Flags with secrets are cut to their name. */
+    readonly args: readonly string[];
+}
+
+/** The status socket's answer. `silent`: no socket or no answer in time. */
+export type K0sStatus =
+    | { readonly state: "silent"; readonly reason: string }
+    | {
+          readonly state: "answers";
+          readonly role: "controller" | "worker";
+          readonly workloads: boolean;
+          readonly singleNode: boolean;
+          readonly version: string;
+          readonly dataDir: string;
+          readonly kubeletRootDir: string | undefined;
+          readonly invocationId: string;
+      };
+
+export interface CaFacts {
+    /** `sha256:<hex>` of the public key (SPKI) of `<data-dir>/pki/ca.crt`. */
+    readonly pki: string | undefined;
+    /** The same of the CA inside `<data-dir>/kubelet.conf` (or `/run/k0s/kubelet/ca.crt`). */
+    readonly kubelet: string | undefined;
+    /** True where a CA file exists but cannot be read as a certificate. */
+    readonly unreadable: boolean;
+}
+
+export interface DataFacts {
+    readonly dir: string;
+    readonly exists: boolean;
+    readonly pki: boolean;
+    /** `<data-dir>/etcd/member/snap/db` exists: k0s will not join (again) but start this member. */
+    readonly etcdDatabase: boolean;
+    /** `<data-dir>/etcd/member` exists. */
+    readonly etcdMember: boolean;
+    readonly kubeletConf: boolean;
+    /** Entries of the data directory that neither k0s nor we put there (`images` and `lost+found` are fine). */
+    readonly foreign: readonly string[];
+}
+
+/** Our file on the host, `/etc/pulumi-mke/node.json`, mode 0600. Survives `k0s reset`. */
+export interface HostMarker {
+    readonly version: 1;
+    readonly owner: string;
+    /** Made by each `create`; not a secret. */
+    readonly token: string;
+    readonly role: "controller" | "worker";
+    readonly nodeName: string;
+    /** UID of the `kube-system` namespace. */
+    readonly clusterId: string;
+    readonly machineId: string;
+    /** API server address a worker joined through. */
+    readonly apiServer?: string;
+    readonly operation?: OperationRecord;
+}
+
+/** What an operation is about, written before its first change (safety.md 11). */
+export interface OperationRecord {
+    readonly id: string;
+    readonly kind: "add" | "remove" | "rebuild";
+    readonly owner: string;
+    readonly target: string;
+    /** Member IDs (hex) before the operation. */
+    readonly baseline: readonly string[];
+    /** Member ID (hex) that is to be removed. */
+    readonly removing?: string;
+}

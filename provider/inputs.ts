@@ -1,0 +1,113 @@
+/** Inputs as the provider sees them: checked, defaults filled in, plain values. `sdk/args.ts` documents each for users. */
+
+export type Role = "controller+worker" | "controller" | "worker";
+
+/** Login to a host; names, units and defaults as in pulumi-command's `Connection`, without `host`. */
+export interface Connection {
+    readonly user: string;
+    readonly port: number;
+    readonly privateKey?: string;
+    readonly privateKeyPassword?: string;
+    readonly password?: string;
+    readonly agentSocketPath?: string;
+    /** A public key (`ssh-ed25519 AAAA…`) or a fingerprint (`SHA256:…`). */
+    readonly hostKey?: string;
+    /** How many times dialling may fail before the error is reported; -1 = forever (until the deadline). */
+    readonly dialErrorLimit: number;
+    /** Seconds for one attempt, 0 = no limit of its own. */
+    readonly perDialTimeout: number;
+    readonly proxy?: ProxyConnection;
+    readonly sudoPassword?: string;
+}
+
+export type ProxyConnection = Omit<Connection, "proxy" | "sudoPassword"> & { readonly host: string };
+
+export interface ControllerAddress {
+    readonly host: string;
+    readonly connection: Connection;
+}
+
+export interface ClusterInputs {
+    readonly controllers: readonly ControllerAddress[];
+    /** Pin: UID of the `kube-system` namespace. */
+    readonly id?: string;
+    /** Pin: `sha256:<hex>` of the CA's public key. */
+    readonly caFingerprint?: string;
+    readonly minControllers: number;
+    readonly maxControllers: number;
+}
+
+export interface K0sSource {
+    /** Version to install; default: the helper's. Without effect on a running node. */
+    readonly version?: string;
+    readonly downloadUrl?: string;
+    readonly sha256?: string;
+    /** A k0s binary on the machine that runs Pulumi. */
+    readonly localPath?: string;
+    readonly installPath: string;
+}
+
+export interface DrainInputs {
+    readonly enabled: boolean;
+    readonly timeout: number;
+    /** Seconds a pod gets; -1 = what the pod itself says. */
+    readonly gracePeriod: number;
+    readonly onFailure: "continue" | "fail";
+}
+
+/** All in seconds. */
+export interface Timeouts {
+    /** Until the target answers by SSH. */
+    readonly connect: number;
+    readonly lock: number;
+    readonly binary: number;
+    /** From the start of the service to a voting member. */
+    readonly etcdJoin: number;
+    /** Until the Node is registered and Ready. */
+    readonly ready: number;
+    /** Until the member has left etcd. */
+    readonly leave: number;
+    /** Until the API answers again after a membership change. */
+    readonly api: number;
+    readonly stop: number;
+    readonly reset: number;
+}
+
+/** `false` turns the check off. */
+export interface Preflight {
+    readonly os: boolean;
+    readonly minCpus: number | false;
+    readonly minMemoryMiB: number | false;
+    readonly minDiskMiB: number | false;
+    /** Off only together with k0s's own pre-flight (`--ignore-pre-flight-checks` among `installFlags`). */
+    readonly cgroupV2: boolean;
+}
+
+export interface NodeInputs {
+    readonly host: string;
+    readonly connection: Connection;
+    readonly cluster: ClusterInputs;
+    readonly role: Role;
+    /** Default: the host's name, lower case. */
+    readonly nodeName?: string;
+    /** Address for etcd peers and the kubelet; default: `host` if it is an address of the machine, else found on it. */
+    readonly privateAddress?: string;
+    readonly k0s: K0sSource;
+    readonly dataDir: string;
+    readonly kubeletRootDir?: string;
+    readonly installFlags: readonly string[];
+    readonly labels: Readonly<Record<string, string>>;
+    readonly taints: readonly string[];
+    /** Merged over the configuration taken from the helper; controllers only. */
+    readonly k0sConfig?: Readonly<Record<string, unknown>>;
+    readonly drain: DrainInputs;
+    readonly timeouts: Timeouts;
+    readonly preflight: Preflight;
+    readonly onUnreachable: "fail" | "remove-from-cluster";
+    readonly onLastController: "fail" | "reset";
+    readonly adopt: "unmarked" | "never" | "takeOver";
+    readonly allowStrandedWorkers: boolean;
+    readonly triggers: readonly unknown[];
+    /** organisation/project/stack/name, from the class; never a reason to replace. */
+    readonly owner: string;
+}

@@ -1,0 +1,18 @@
+/**
+ * Progress lines. In a provider process stdout is what Pulumi shows, under the stack's row, so every line
+ * starts with the resource's name. Secrets never get here: callers log names, numbers and states only.
+ */
+export interface Log {
+    /** One line, without the prefix. */
+    line(text: string): void;
+}
+
+export function prefixedLog(prefix: string, write: (line: string) => void = printLine): Log {
+    return { line: (text) => write(`${prefix}: ${text}`) };
+}
+
+export const silentLog: Log = { line: () => undefined };
+
+function printLine(line: string): void {
+    process.stdout.write(`${line}\n`);
+}
