@@ -27,6 +27,10 @@ export interface HelperFacts {
     readonly etcdClusterId: bigint;
     readonly k0sVersion: string;
     readonly dataDir: string;
+    /** The program its service runs. */
+    readonly k0sPath: string;
+    /** Go's name, as in HostFacts. */
+    readonly arch: string;
 }
 
 /** An etcd member, from etcd itself. */

@@ -60,7 +60,7 @@ export interface Host {
     serviceState(
         role: "controller" | "worker",
         deadline: Deadline,
-    ): Promise<{ active: string; sub: string } | undefined>;
+    ): Promise<{ active: string; sub: string; restarts: number } | undefined>;
     /** Last lines of the service's journal, without lines that look like secrets. */
     journal(role: "controller" | "worker", lines: number, deadline: Deadline): Promise<string>;
 

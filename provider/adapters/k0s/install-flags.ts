@@ -1,0 +1,38 @@
+import type { NodeInputs } from "../../inputs";
+import { CONFIG_PATH, TOKEN_PATH } from "./paths";
+
+const KUBELET_EXTRA_ARGS = "--kubelet-extra-args=";
+
+/**
+ * The flags of `k0s install controller|worker` for a joining node, in the order they end up in the unit. What the user
+ * wrote comes last; `--kubelet-extra-args` is merged, because k0s takes the flag once (k0s-interfaces.md 2.3).
+ */
+export function installFlags(inputs: NodeInputs, peerAddress: string): string[] {
+    const own = inputs.installFlags.filter((flag) => !flag.startsWith(KUBELET_EXTRA_ARGS));
+    return [
+        ...(inputs.role === "worker" ? [] : [`--config=${CONFIG_PATH}`]),
+        `--data-dir=${inputs.dataDir}`,
+        ...(inputs.kubeletRootDir === undefined ? [] : [`--kubelet-root-dir=${inputs.kubeletRootDir}`]),
+        `--token-file=${TOKEN_PATH}`,
+        ...(inputs.role === "controller+worker" ? ["--enable-worker"] : []),
+        ...kubeletFlags(inputs, peerAddress),
+        ...own,
+    ];
+}
+
+function kubeletFlags(inputs: NodeInputs, peerAddress: string): string[] {
+    if (inputs.role === "controller") return [];
+    const labels = Object.entries(inputs.labels).map(([key, value]) => `${key}=${value}`);
+    const extra = [
+        ...(inputs.nodeName === undefined ? [] : [`--hostname-override=${inputs.nodeName}`]),
+        ...(inputs.privateAddress === undefined ? [] : [`--node-ip=${peerAddress}`]),
+        ...inputs.installFlags
+            .filter((flag) => flag.startsWith(KUBELET_EXTRA_ARGS))
+            .map((flag) => flag.slice(KUBELET_EXTRA_ARGS.length)),
+    ];
+    return [
+        ...(labels.length === 0 ? [] : [`--labels=${labels.join(",")}`]),
+        ...(inputs.taints.length === 0 ? [] : [`--taints=${inputs.taints.join(",")}`]),
+        ...(extra.length === 0 ? [] : [`${KUBELET_EXTRA_ARGS}${extra.join(" ")}`]),
+    ];
+}

@@ -1,0 +1,258 @@
+import type { Deadline } from "../../deadline";
+import type { ControlNodeObject, EtcdMemberObject, NodeObject } from "../../facts/cluster";
+import type { Host } from "../host";
+import { type KubeCredentials, readKubeCredentials } from "./credentials";
+import { apiError } from "./errors";
+import type { EtcdMemberPatch, Kube, LeaseObject, NewLease, PodObject } from "./index";
+import {
+    microTime,
+    parseControlNode,
+    parseEtcdMember,
+    parseLease,
+    parseNode,
+    parsePod,
+    type RawLease,
+    type RawObject,
+} from "./parse";
+import { type HttpRequest, type HttpResponse, KubeTransport, type Server } from "./transport";
+
+const NODES = "/api/v1/nodes";
+const ETCD_MEMBERS = "/apis/etcd.k0sproject.io/v1beta1/etcdmembers";
+const CONTROL_NODES = "/apis/autopilot.k0sproject.io/v1beta2/controlnodes";
+const MKE_CRD = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/mkeconfigs.mke.mirantis.com";
+const MERGE_PATCH = "application/merge-patch+json";
+
+const OK = 200;
+const NOT_FOUND = 404;
+const CONFLICT = 409;
+const TOO_MANY_REQUESTS = 429;
+const LAST_SUCCESS = 299;
+
+const DEFAULT_SERVER: Server = { host: "127.0.0.1", port: 6443 };
+const DEFAULT_TIMEOUT = 10_000;
+
+export interface KubeOptions {
+    /** As seen from the host that the stream starts at; default its own API server, `127.0.0.1:6443`. */
+    readonly server?: Server;
+    /** Milliseconds for one call, dialling included; default 10 000. */
+    readonly timeout?: number;
+}
+
+/** Reads the controller's admin credentials and answers a client to its own API server. Nothing is dialled yet. */
+export async function connectKube(
+    host: Host,
+    dataDir: string,
+    deadline: Deadline,
+    options: KubeOptions = {},
+): Promise<Kube> {
+    return openKube(host, await readKubeCredentials(host, dataDir, deadline), options);
+}
+
+/** The same with credentials at hand: other controllers accept them as well, they have the same CA. */
+export function openKube(via: Host, credentials: KubeCredentials, options: KubeOptions = {}): Kube {
+    const { server = DEFAULT_SERVER, timeout = DEFAULT_TIMEOUT } = options;
+    return new KubeClient(via.address, new KubeTransport(via, server, credentials, timeout));
+}
+
+class KubeClient implements Kube {
+    constructor(
+        private readonly address: string,
+        private readonly transport: KubeTransport,
+    ) {}
+
+    async clusterId(): Promise<string> {
+        const namespace = await this.get("/api/v1/namespaces/kube-system");
+        return namespace.metadata?.uid ?? "";
+    }
+
+    async isReady(path: "/readyz" | "/readyz/etcd"): Promise<boolean> {
+        return (await this.transport.send({ method: "GET", path })).status === OK;
+    }
+
+    async nodes(): Promise<readonly NodeObject[]> {
+        return (await this.list(NODES)).map(parseNode);
+    }
+
+    async node(name: string): Promise<NodeObject | undefined> {
+        const raw = await this.find(`${NODES}/${segment(name)}`);
+        return raw && parseNode(raw);
+    }
+
+    async deleteNode(name: string, uid: string): Promise<void> {
+        await this.deleteObject(`${NODES}/${segment(name)}`, { uid });
+    }
+
+    async setUnschedulable(name: string, unschedulable: boolean): Promise<void> {
+        await this.patch(`${NODES}/${segment(name)}`, { spec: { unschedulable: unschedulable || null } });
+    }
+
+    async annotateNode(name: string, annotations: Readonly<Record<string, string | null>>): Promise<void> {
+        await this.patch(`${NODES}/${segment(name)}`, { metadata: { annotations } });
+    }
+
+    async labelNode(name: string, labels: Readonly<Record<string, string | null>>): Promise<void> {
+        await this.patch(`${NODES}/${segment(name)}`, { metadata: { labels } });
+    }
+
+    async podsOn(nodeName: string): Promise<readonly PodObject[]> {
+        const selector = encodeURIComponent(`spec.nodeName=${nodeName}`);
+        return (await this.list(`/api/v1/pods?fieldSelector=${selector}`)).map(parsePod);
+    }
+
+    async evict(pod: PodObject, gracePeriodSeconds: number | undefined): Promise<"accepted" | "blocked" | "gone"> {
+        const { namespace, name, uid } = pod;
+        const request: HttpRequest = {
+            method: "POST",
+            path: `/api/v1/namespaces/${segment(namespace)}/pods/${segment(name)}/eviction`,
+            body: {
+                apiVersion: "policy/v1",
+                kind: "Eviction",
+                metadata: { namespace, name },
+                deleteOptions: { gracePeriodSeconds, preconditions: { uid } },
+            },
+        };
+        const response = await this.transport.send(request);
+        if (response.status === TOO_MANY_REQUESTS) return "blocked";
+        // a conflict is another pod of that name: the one that was meant is gone
+        if (response.status === NOT_FOUND || response.status === CONFLICT) return "gone";
+        this.requireSuccess(request, response);
+        return "accepted";
+    }
+
+    /** No object where the CRD is not installed (yet). */
+    async etcdMembers(): Promise<readonly EtcdMemberObject[]> {
+        return (await this.list(ETCD_MEMBERS)).map(parseEtcdMember);
+    }
+
+    /** The API server answers 409 when the object is another one by now. */
+    async patchEtcdMember(name: string, uid: string, { leave, annotations }: EtcdMemberPatch): Promise<void> {
+        await this.patch(`${ETCD_MEMBERS}/${segment(name)}`, {
+            metadata: { uid, ...(annotations && { annotations }) },
+            ...(leave !== undefined && { spec: { leave } }),
+        });
+    }
+
+    async deleteEtcdMember(name: string, uid: string): Promise<void> {
+        await this.deleteObject(`${ETCD_MEMBERS}/${segment(name)}`, { uid });
+    }
+
+    async controlNodes(): Promise<readonly ControlNodeObject[]> {
+        return (await this.list(CONTROL_NODES)).map(parseControlNode);
+    }
+
+    async deleteControlNode(name: string, uid: string): Promise<void> {
+        await this.deleteObject(`${CONTROL_NODES}/${segment(name)}`, { uid });
+    }
+
+    async hasMke(): Promise<boolean> {
+        return (await this.find(MKE_CRD)) !== undefined;
+    }
+
+    async lease(namespace: string, name: string): Promise<LeaseObject | undefined> {
+        const raw = await this.find(leasePath(namespace, name));
+        return raw && parseLease(raw);
+    }
+
+    async leases(namespace: string, labelSelector?: string): Promise<readonly LeaseObject[]> {
+        const query = labelSelector === undefined ? "" : `?labelSelector=${encodeURIComponent(labelSelector)}`;
+        return (await this.list(`${leasesPath(namespace)}${query}`)).map(parseLease);
+    }
+
+    async createLease(lease: NewLease): Promise<LeaseObject | undefined> {
+        const now = microTime(new Date());
+        const raw = await this.change(
+            { method: "POST", path: leasesPath(lease.namespace), body: rawLease(lease, now, now) },
+            [CONFLICT],
+        );
+        return raw && parseLease(raw);
+    }
+
+    async replaceLease(lease: LeaseObject): Promise<LeaseObject | undefined> {
+        const path = leasePath(lease.namespace, lease.name);
+        const body = rawLease(lease, lease.acquireTime, microTime(new Date()));
+        const raw = await this.change({ method: "PUT", path, body }, [CONFLICT, NOT_FOUND]);
+        return raw && parseLease(raw);
+    }
+
+    async deleteLease(namespace: string, name: string, resourceVersion?: string): Promise<boolean> {
+        return this.deleteObject(leasePath(namespace, name), resourceVersion === undefined ? {} : { resourceVersion });
+    }
+
+    close(): void {
+        this.transport.close();
+    }
+
+    private async get(path: string): Promise<RawObject> {
+        return this.read({ method: "GET", path });
+    }
+
+    private async find(path: string): Promise<RawObject | undefined> {
+        return this.change({ method: "GET", path }, [NOT_FOUND]);
+    }
+
+    private async list(path: string): Promise<readonly RawObject[]> {
+        const list = (await this.find(path)) as { items?: readonly RawObject[] } | undefined;
+        return list?.items ?? [];
+    }
+
+    private async patch(path: string, body: unknown): Promise<void> {
+        await this.read({ method: "PATCH", path, contentType: MERGE_PATCH, body });
+    }
+
+    /** Missing is fine and true; false when the preconditions do not hold. */
+    private async deleteObject(path: string, preconditions: object): Promise<boolean> {
+        const request: HttpRequest = { method: "DELETE", path, body: { kind: "DeleteOptions", apiVersion: "v1", preconditions } };
+        const response = await this.transport.send(request);
+        if (response.status === CONFLICT) return false;
+        if (response.status !== NOT_FOUND) this.requireSuccess(request, response);
+        return true;
+    }
+
+    /** The object in the answer; undefined for the statuses that are an answer too. */
+    private async change(request: HttpRequest, answers: readonly number[]): Promise<RawObject | undefined> {
+        const response = await this.transport.send(request);
+        return answers.includes(response.status) ? undefined : this.parsed(request, response);
+    }
+
+    private async read(request: HttpRequest): Promise<RawObject> {
+        return this.parsed(request, await this.transport.send(request));
+    }
+
+    private parsed(request: HttpRequest, response: HttpResponse): RawObject {
+        this.requireSuccess(request, response);
+        return JSON.parse(response.text) as RawObject;
+    }
+
+    private requireSuccess(request: HttpRequest, response: HttpResponse): void {
+        if (response.status < OK || response.status > LAST_SUCCESS) throw apiError(this.address, request, response);
+    }
+}
+
+function rawLease(lease: NewLease & Partial<LeaseObject>, acquireTime: string, renewTime: string): RawLease {
+    const { namespace, name, resourceVersion, uid, labels, annotations, holder, durationSeconds } = lease;
+    return {
+        ...{ apiVersion: "coordination.k8s.io/v1", kind: "Lease" },
+        metadata: {
+            ...{ namespace, name, labels, annotations },
+            ...(resourceVersion !== undefined && { resourceVersion }),
+            ...(uid !== undefined && { uid }),
+        },
+        spec: {
+            // an empty holder is not valid, an absent one is
+            ...(holder !== "" && { holderIdentity: holder }),
+            ...{ leaseDurationSeconds: durationSeconds, acquireTime, renewTime },
+        },
+    };
+}
+
+function leasesPath(namespace: string): string {
+    return `/apis/coordination.k8s.io/v1/namespaces/${segment(namespace)}/leases`;
+}
+
+function leasePath(namespace: string, name: string): string {
+    return `${leasesPath(namespace)}/${segment(name)}`;
+}
+
+function segment(name: string): string {
+    return encodeURIComponent(name);
+}

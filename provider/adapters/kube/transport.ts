@@ -1,0 +1,137 @@
+import { Agent, type AgentOptions, type IncomingMessage, request as startRequest, type RequestOptions } from "node:http";
+import type { Duplex } from "node:stream";
+import { connect as connectTls } from "node:tls";
+import { Deadline } from "../../deadline";
+import { ConnectionError, messageOf, MkeError } from "../../errors";
+import type { Host } from "../host";
+import type { KubeCredentials } from "./credentials";
+
+/** In every k0s API server's certificate, whatever address it is asked at; asking for an address would need SNI by IP. */
+const SERVER_NAME = "localhost";
+/** A few at a time: every one is a channel of an SSH connection that others use too. */
+const MAX_SOCKETS = 3;
+/** Idle connections are given back soon. */
+const IDLE_TIMEOUT = 5000;
+
+export interface Server {
+    readonly host: string;
+    readonly port: number;
+}
+
+export interface HttpRequest {
+    readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+    readonly path: string;
+    readonly contentType?: string;
+    readonly body?: unknown;
+}
+
+export interface HttpResponse {
+    readonly status: number;
+    readonly text: string;
+}
+
+/**
+ * HTTPS to one API server, over streams that a host opens. It answers whatever the server says; only a server that cannot
+ * be talked to is an error. Plain `node:https`, because client-node has no way to `/readyz/etcd`, cuts a Lease's times to
+ * milliseconds and loses the cause of a failed connection.
+ */
+export class KubeTransport {
+    private readonly agent: TunnelAgent;
+
+    constructor(
+        private readonly via: Host,
+        readonly server: Server,
+        credentials: KubeCredentials,
+        /** Milliseconds for one call, dialling included. */
+        private readonly timeout: number,
+    ) {
+        this.agent = new TunnelAgent(via, server, credentials, timeout);
+    }
+
+    async send(request: HttpRequest): Promise<HttpResponse> {
+        const abort = new AbortController();
+        const timer = setTimeout(() => abort.abort(new Error(`no answer within ${this.timeout / 1000} s`)), this.timeout);
+        try {
+            return await this.exchange(request, abort.signal);
+        } catch (error) {
+            throw this.describe(request, abort.signal.aborted ? abort.signal.reason : error);
+        } finally {
+            clearTimeout(timer);
+        }
+    }
+
+    close(): void {
+        this.agent.destroy();
+    }
+
+    private exchange({ method, path, contentType, body }: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
+        const content = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
+        const options: RequestOptions = {
+            agent: this.agent,
+            host: SERVER_NAME,
+            port: this.server.port,
+            method,
+            path,
+            signal,
+            headers: {
+                accept: "application/json",
+                ...(content && { "content-type": contentType ?? "application/json", "content-length": content.length }),
+            },
+        };
+        return new Promise((resolve, reject) => {
+            const request = startRequest(options, (response) => {
+                readAll(response).then((text) => resolve({ status: response.statusCode ?? 0, text }), reject);
+            });
+            request.once("error", reject);
+            request.end(content);
+        });
+    }
+
+    private describe({ method, path }: HttpRequest, cause: unknown): MkeError {
+        if (cause instanceof MkeError) return cause;
+        return new ConnectionError({
+            stage: "asking the Kubernetes API",
+            host: this.via.address,
+            what: `${method} ${path.split("?")[0]} at ${this.server.host}:${this.server.port}: ${messageOf(cause)}`,
+            cause,
+        });
+    }
+}
+
+type Created = (error: Error | null, stream: Duplex) => void;
+
+class TunnelAgent extends Agent {
+    constructor(
+        private readonly via: Host,
+        private readonly server: Server,
+        private readonly credentials: KubeCredentials,
+        private readonly dialTimeout: number,
+    ) {
+        super({ keepAlive: true, maxSockets: MAX_SOCKETS, timeout: IDLE_TIMEOUT } satisfies AgentOptions);
+    }
+
+    /** Node takes a stream through the callback when nothing is returned. */
+    override createConnection(_options: unknown, created?: Created): undefined {
+        this.dial().then(
+            (stream) => created?.(null, stream),
+            (error: Error) => (created as ((error: Error) => void) | undefined)?.(error),
+        );
+        return undefined;
+    }
+
+    private async dial(): Promise<Duplex> {
+        const tunnel = await this.via.connect(this.server.host, this.server.port, Deadline.after(this.dialTimeout));
+        const { ca, cert, key } = this.credentials;
+        const socket = connectTls({ socket: tunnel, ca, cert, key, servername: SERVER_NAME });
+        socket.once("close", () => tunnel.destroy());
+        tunnel.once("close", () => socket.destroy());
+        tunnel.once("error", (error) => socket.destroy(error));
+        return socket;
+    }
+}
+
+async function readAll(response: IncomingMessage): Promise<string> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of response) chunks.push(chunk as Buffer);
+    return Buffer.concat(chunks).toString("utf8");
+}

@@ -1,0 +1,93 @@
+/**
+ * The way in: what Pulumi's state refers to as `require("pulumi-mke/provider")`, by these names, for as long as any state
+ * exists. Everything is loaded when it is first needed, so that a preview loads neither SSH nor Kubernetes nor etcd.
+ */
+import type { NodeInputs } from "./inputs";
+import type { CheckResult } from "./resource/check";
+import type { DiffResult } from "./resource/diff";
+import type { NodeKind } from "./resource/schema";
+import type { Bag } from "./resource/shape";
+import type { NodeOutputs } from "./resource/state";
+
+/** What the operations on a real machine offer. The bags are Pulumi's own and carry `__provider` besides. */
+export interface Operations {
+    create(kind: NodeKind, inputs: NodeInputs): Promise<{ id: string; outs: NodeOutputs }>;
+    /** `{}`: gone from host and cluster. */
+    read(kind: NodeKind, id: string, outs: NodeOutputs): Promise<{ id?: string; props?: NodeOutputs }>;
+    update(kind: NodeKind, id: string, olds: NodeOutputs, news: NodeInputs): Promise<{ outs: NodeOutputs }>;
+    remove(kind: NodeKind, id: string, outs: NodeOutputs): Promise<void>;
+}
+
+/** The methods that Pulumi calls, through the text stored with each resource. */
+export interface NodeProvider {
+    check(olds: Bag, news: Bag): Promise<CheckResult>;
+    diff(id: string, olds: Bag, news: Bag): Promise<DiffResult>;
+    create(inputs: Bag): Promise<{ id: string; outs: Bag }>;
+    read(id: string, outs: Bag): Promise<{ id?: string; props?: Bag }>;
+    update(id: string, olds: Bag, news: Bag): Promise<{ outs: Bag }>;
+    delete(id: string, outs: Bag): Promise<void>;
+}
+
+export const controller: NodeProvider = providerOf("controller");
+export const worker: NodeProvider = providerOf("worker");
+
+function providerOf(kind: NodeKind): NodeProvider {
+    return {
+        async check(_olds, news) {
+            return load.check().check(kind, news);
+        },
+
+        async diff(_id, olds, news) {
+            remember(olds, news);
+            return load.diff().diff(olds, news);
+        },
+
+        async create(inputs) {
+            remember(inputs);
+            const { id, outs } = await load.create().create(kind, inputs as unknown as NodeInputs);
+            return { id, outs: load.state().encodeOutputs(outs) };
+        },
+
+        async read(id, outs) {
+            const { id: found, props } = await load.read().read(kind, id, readable(outs));
+            // Without an id Pulumi takes the resource out of its state.
+            return found === undefined || props === undefined
+                ? {}
+                : { id: found, props: load.state().encodeOutputs(props) };
+        },
+
+        async update(id, olds, news) {
+            remember(news);
+            const { outs } = await load.update().update(kind, id, readable(olds), news as unknown as NodeInputs);
+            return { outs: load.state().encodeOutputs(outs) };
+        },
+
+        async delete(id, outs) {
+            await load.delete().remove(kind, id, readable(outs));
+        },
+    };
+}
+
+/** Literal names: each is loaded with everything behind it by the first call that needs it. */
+const load = {
+    check: () => require("./resource/check") as typeof import("./resource/check"),
+    diff: () => require("./resource/diff") as typeof import("./resource/diff"),
+    state: () => require("./resource/state") as typeof import("./resource/state"),
+    known: () => require("./resource/known-controllers") as typeof import("./resource/known-controllers"),
+    create: () => require("./resource/create") as Pick<Operations, "create">,
+    read: () => require("./resource/read") as Pick<Operations, "read">,
+    update: () => require("./resource/update") as Pick<Operations, "update">,
+    delete: () => require("./resource/delete") as Pick<Operations, "remove">,
+};
+
+function readable(outs: Bag): NodeOutputs {
+    load.state().assertReadable(outs);
+    remember(outs);
+    return outs as unknown as NodeOutputs;
+}
+
+function remember(...bags: readonly Bag[]): void {
+    bags.forEach((bag) => {
+        load.known().rememberControllers(bag);
+    });
+}

@@ -1,0 +1,77 @@
+import type { Host } from "../adapters/host";
+import { checkReachability } from "../stages/check-reachability";
+import { requireStableCluster, verifyMembership } from "../stages/check-cluster";
+import { installService, startService, withJoinToken } from "../stages/install-service";
+import { waitForVoter } from "../stages/join-etcd";
+import { markNode } from "../stages/mark-node";
+import { preflight } from "../stages/preflight";
+import { proveUnchanged } from "../stages/baseline";
+import { markHost, recordInLock, recordOf } from "../stages/record-operation";
+import { stageBinary } from "../stages/stage-binary";
+import { verifyEtcdCluster, waitForApi, waitForEtcdMemberObject } from "../stages/verify-controller";
+import { waitForNode } from "../stages/wait-for-node";
+import { writeConfiguration } from "../stages/write-configuration";
+import type { HostOperation } from "./operation";
+import { runStage } from "./stage";
+import { CHECK_SECONDS, COMMAND_SECONDS, JOIN_LEASE_SECONDS, SHORT_LEASE_SECONDS } from "./timing";
+
+/** Joins one blank host as a voting controller (spec/002, "Control plane node addition"). Answers its member ID. */
+export async function addController(operation: HostOperation, controllers: readonly Host[]): Promise<bigint> {
+    const { log, inputs, held } = operation;
+    const { timeouts } = inputs;
+    const record = recordOf(operation, "add");
+
+    await runStage(log, "pre-flight", CHECK_SECONDS, () => Promise.resolve(preflight(operation)));
+    await runStage(log, "checking the cluster", timeouts.ready, (deadline) =>
+        requireStableCluster(operation, { nodeNames: [operation.nodeName], memberIds: [] }, deadline),
+    );
+    await runStage(log, "checking reachability", CHECK_SECONDS, (deadline) =>
+        checkReachability(operation, controllers, deadline),
+    );
+
+    await runStage(log, "recording the operation", COMMAND_SECONDS, async (deadline) => {
+        await recordInLock(operation, record);
+        await markHost(operation, record, deadline);
+    });
+    await runStage(log, "staging k0s", timeouts.binary, (deadline) => stageBinary(operation, deadline));
+    await runStage(log, "writing configuration", COMMAND_SECONDS, (deadline) =>
+        writeConfiguration(operation, deadline),
+    );
+
+    await held.stretch(JOIN_LEASE_SECONDS);
+    const memberId = await join(operation);
+    await held.stretch(SHORT_LEASE_SECONDS);
+
+    await runStage(log, "verifying the etcd cluster", timeouts.api, (deadline) =>
+        verifyEtcdCluster(operation, memberId, deadline),
+    );
+    await runStage(log, "waiting for the API server", timeouts.api, (deadline) => waitForApi(operation, deadline));
+    await runStage(log, "waiting for the EtcdMember", timeouts.etcdJoin, (deadline) =>
+        waitForEtcdMemberObject(operation, memberId, deadline),
+    );
+    await runStage(log, "waiting for the Node", timeouts.ready, (deadline) => waitForNode(operation, deadline));
+    await runStage(log, "verifying etcd", timeouts.api, (deadline) =>
+        verifyMembership(operation, { added: memberId }, deadline),
+    );
+    await runStage(log, "marking the node", COMMAND_SECONDS, async (deadline) => {
+        await markNode(operation, undefined);
+        await markHost(operation, undefined, deadline);
+    });
+    return memberId;
+}
+
+/** From the token to a voter. */
+function join(operation: HostOperation): Promise<bigint> {
+    const { log, inputs } = operation;
+    return withJoinToken(operation, async () => {
+        let memberId = 0n;
+        await runStage(log, "installing k0s", COMMAND_SECONDS, (deadline) => installService(operation, deadline));
+        await proveUnchanged(operation, "starting k0s");
+        await runStage(log, "starting k0s", COMMAND_SECONDS, (deadline) => startService(operation, deadline));
+        await runStage(log, "joining etcd", inputs.timeouts.etcdJoin, async (deadline) => {
+            memberId = await waitForVoter(operation, deadline);
+            return "voter";
+        });
+        return memberId;
+    });
+}

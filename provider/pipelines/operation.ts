@@ -1,0 +1,36 @@
+import type { Host } from "../adapters/host";
+import type { ClusterFacts } from "../facts/cluster";
+import type { ClusterConnection } from "../facts/helper";
+import type { HostFacts } from "../facts/host";
+import type { NodeInputs } from "../inputs";
+import type { HeldLock } from "../lock";
+import type { Log } from "../log";
+
+export type NodeKind = "controller" | "worker";
+
+/** What a pipeline works with: one node, one cluster, the lock that is held, and the facts the decision was made on. */
+export interface Operation {
+    /** Unique; in the lock, the marker and the annotations (safety.md 11). */
+    readonly id: string;
+    readonly kind: NodeKind;
+    readonly inputs: NodeInputs;
+    readonly log: Log;
+    readonly cluster: ClusterConnection;
+    readonly clusterFacts: ClusterFacts;
+    readonly held: HeldLock;
+    readonly nodeName: string;
+    /** Address of the etcd peer or of the kubelet. */
+    readonly peerAddress: string;
+    /** Ownership token of the resource (safety.md 6). */
+    readonly token: string;
+}
+
+/** An operation whose host answers. */
+export interface HostOperation extends Operation {
+    readonly target: Host;
+    readonly hostFacts: HostFacts;
+}
+
+export function runsWorkloads({ inputs }: Pick<Operation, "inputs">): boolean {
+    return inputs.role !== "controller";
+}

@@ -1,0 +1,96 @@
+import type { LeaveMethod } from "../decide/quorum";
+import type { RemoveSteps } from "../decide/matrix";
+import type { ControlNodeObject, EtcdMemberObject, Member, NodeObject } from "../facts/cluster";
+import { verifyMembership } from "../stages/check-cluster";
+import { deleteControllerLease, deleteControlNode, deleteEtcdMember, deleteNode } from "../stages/delete-objects";
+import { leaveById, leaveBySpec, moveLeadership, proveLeft, waitUntilLeft } from "../stages/leave-etcd";
+import { stopService } from "../stages/reset-host";
+import type { HostOperation, Operation } from "./operation";
+import { drain, recordRemoval, resetMachine } from "./remove-worker";
+import { runStage } from "./stage";
+import { COMMAND_SECONDS, JOIN_LEASE_SECONDS, SHORT_LEASE_SECONDS } from "./timing";
+
+/** What of a controller is left to remove: decided by the matrix, found in the facts. */
+export interface ControllerRemoval {
+    readonly steps: RemoveSteps;
+    readonly howToLeave: LeaveMethod;
+    readonly member: Member | undefined;
+    readonly object: EtcdMemberObject | undefined;
+    readonly node: NodeObject | undefined;
+    readonly controlNode: ControlNodeObject | undefined;
+    /** undefined: the host is unreachable or not ours, and only the cluster's side is done. */
+    readonly host: HostOperation | undefined;
+}
+
+/**
+ * Takes one controller out: drained, out of etcd as a survivor sees it, its records deleted, its machine reset. Drain comes
+ * before the leave, because the kubelet ends with it (k0s-interfaces.md 3.5); only broken hosts follow the other order.
+ */
+export async function removeController(operation: Operation, removal: ControllerRemoval): Promise<void> {
+    const { log, inputs, held } = operation;
+    const { host, member, object, steps } = removal;
+    await recordRemoval(operation, host, member?.id);
+
+    if (steps.order === "drain-first") await drainIfAsked(operation, removal);
+    await held.stretch(JOIN_LEASE_SECONDS);
+    await leaveEtcd(operation, removal);
+    if (member !== undefined) await proveLeft(operation, member.id);
+    if (host !== undefined)
+        await runStage(log, "stopping k0s", inputs.timeouts.stop, (deadline) => stopService(host, deadline));
+    await held.stretch(SHORT_LEASE_SECONDS);
+    if (steps.order === "leave-first") await drainIfAsked(operation, removal);
+
+    if (object !== undefined && steps.deleteObject) {
+        await runStage(log, "deleting the EtcdMember", inputs.timeouts.leave, (deadline) =>
+            deleteEtcdMember(operation, object, deadline.within(OBJECT_PATIENCE)),
+        );
+    }
+    await deleteRecords(operation, removal);
+    if (host !== undefined) await resetMachine(host, steps);
+    await runStage(log, "verifying etcd", inputs.timeouts.api, (deadline) =>
+        verifyMembership(operation, member === undefined ? {} : { removed: member.id }, deadline),
+    );
+}
+
+/** k0s updates the object within 11 s (observed.md); a minute is patience enough once etcd has spoken. */
+const OBJECT_PATIENCE = 60_000;
+
+async function drainIfAsked(operation: Operation, { node, steps }: ControllerRemoval): Promise<void> {
+    if (node !== undefined && steps.drain) await drain(operation);
+}
+
+async function leaveEtcd(operation: Operation, removal: ControllerRemoval): Promise<void> {
+    const { log, inputs } = operation;
+    const { member, steps } = removal;
+    if (member === undefined) return;
+    if (steps.leave === "wait-left") {
+        await runStage(log, "waiting for the member to leave", inputs.timeouts.leave, (deadline) =>
+            waitUntilLeft(operation, member, deadline),
+        );
+    } else if (steps.leave === "leave") {
+        await moveLeadershipAway(operation, removal, member);
+        await runStage(log, "leaving etcd", inputs.timeouts.leave, (deadline) =>
+            removal.howToLeave === "spec-leave" && removal.object !== undefined
+                ? leaveBySpec(operation, member, removal.object, deadline)
+                : leaveById(operation, member, removal.object, deadline),
+        );
+    }
+}
+
+async function moveLeadershipAway(operation: Operation, { host }: ControllerRemoval, member: Member): Promise<void> {
+    if (host === undefined || member.learner || member.health !== "healthy") return;
+    await runStage(operation.log, "moving etcd leadership", COMMAND_SECONDS, (deadline) =>
+        moveLeadership(operation, host.target, member, deadline),
+    );
+}
+
+async function deleteRecords(operation: Operation, { node, controlNode }: ControllerRemoval): Promise<void> {
+    const { log } = operation;
+    if (node !== undefined)
+        await runStage(log, "deleting the Node", COMMAND_SECONDS, () => deleteNode(operation, node));
+    if (controlNode !== undefined)
+        await runStage(log, "deleting the ControlNode", COMMAND_SECONDS, () =>
+            deleteControlNode(operation, controlNode),
+        );
+    await runStage(log, "deleting the controller's lease", COMMAND_SECONDS, () => deleteControllerLease(operation));
+}

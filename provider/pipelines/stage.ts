@@ -1,0 +1,33 @@
+import { Deadline } from "../deadline";
+import { requireEngine } from "../engine";
+import type { Log } from "../log";
+
+/** What a stage says when it is over, e.g. `voter`; nothing means `done`. */
+export type Outcome = string | void;
+
+/**
+ * Runs one named stage: a line when it starts, a line when it ends, a deadline of its own.
+ *
+ *     c2: joining etcd …
+ *     c2: joining etcd … voter after 8.4 s
+ *
+ * Every stage can be repeated: it looks first and does only what is missing.
+ */
+export async function runStage(
+    log: Log,
+    name: string,
+    seconds: number,
+    body: (deadline: Deadline) => Promise<Outcome>,
+): Promise<void> {
+    await requireEngine(name);
+    log.line(`${name} …`);
+    const started = performance.now();
+    const elapsed = (): string => `${((performance.now() - started) / 1000).toFixed(1)} s`;
+    try {
+        const outcome = await body(Deadline.afterSeconds(seconds));
+        log.line(`${name} … ${outcome ?? "done"} after ${elapsed()}`);
+    } catch (error) {
+        log.line(`${name} … failed after ${elapsed()}`);
+        throw error;
+    }
+}

@@ -1,0 +1,128 @@
+import { messageOf } from "../errors";
+import type { NodeInputs } from "../inputs";
+import { isEncrypted } from "./key-text";
+import { NODE_SHAPES, type NodeKind } from "./schema";
+import { type Bag, holdsUnknown, isBag, isMissing, type Problem, type Report, UNKNOWN } from "./shape";
+
+export interface CheckResult {
+    /** Complete: every default filled in, values that are not known yet untouched. */
+    readonly inputs: Bag;
+    readonly failures: readonly Problem[];
+}
+
+/**
+ * Checks the inputs of a program and fills the defaults in. It contacts nothing, never throws, and accepts its own
+ * answer (Pulumi sends old inputs again under `ignoreChanges`). No failure holds a value that may be secret.
+ */
+export function check(kind: NodeKind, news: Bag): CheckResult {
+    const { __provider: _, ...given } = news;
+    const failures: Problem[] = [];
+    const report: Report = (property, reason) => failures.push({ property, reason });
+    try {
+        const inputs = NODE_SHAPES[kind](given, "", report) as Bag;
+        combinations(inputs, report);
+        return { inputs, failures };
+    } catch (error) {
+        report("", `cannot be checked, a fault of pulumi-mke: ${messageOf(error)}`);
+        return { inputs: given, failures };
+    }
+}
+
+/**
+ * The same shape without complaints: what an older version, or an interrupted operation, stored, completed with today's
+ * defaults. Fields that are not inputs are left out.
+ */
+export function completeInputs(kind: NodeKind, stored: Bag): NodeInputs {
+    return NODE_SHAPES[kind](stored, "", () => undefined) as unknown as NodeInputs;
+}
+
+function combinations(inputs: Bag, report: Report): void {
+    logins(inputs, report);
+    k0sSource(bagOf(inputs["k0s"]), report);
+    directories(inputs, report);
+    controllerLimits(bagOf(inputs["cluster"]), report);
+    withoutKubelet(inputs, report);
+    cgroups(inputs, report);
+    hostOwnedConfig(bagOf(inputs["k0sConfig"]), report);
+}
+
+function logins(inputs: Bag, report: Report): void {
+    login(inputs["connection"], "connection", report);
+    const controllers = bagOf(inputs["cluster"])["controllers"];
+    if (!Array.isArray(controllers)) return;
+    controllers.forEach((controller, i) => {
+        login(bagOf(controller)["connection"], `cluster.controllers[${i}].connection`, report);
+    });
+}
+
+function login(value: unknown, at: string, report: Report): void {
+    const { privateKey, privateKeyPassword, proxy } = bagOf(value);
+    if (proxy !== undefined) login(proxy, `${at}.proxy`, report);
+    if (privateKey === undefined && privateKeyPassword !== undefined) {
+        report(`${at}.privateKeyPassword`, "is given without a privateKey");
+    }
+    const isKey = typeof privateKey === "string" && privateKey !== UNKNOWN;
+    if (isKey && privateKeyPassword === undefined && isEncrypted(privateKey)) {
+        report(`${at}.privateKey`, "is encrypted: give privateKeyPassword too, or use an agent");
+    }
+}
+
+function k0sSource({ downloadUrl, localPath, sha256 }: Bag, report: Report): void {
+    if (downloadUrl !== undefined && localPath !== undefined) {
+        report("k0s.localPath", "cannot be given together with k0s.downloadUrl");
+    }
+    if (sha256 !== undefined && downloadUrl === undefined && localPath === undefined) {
+        report("k0s.sha256", "is given without k0s.downloadUrl or k0s.localPath");
+    }
+    if (typeof downloadUrl === "string" && /^http:/i.test(downloadUrl) && sha256 === undefined) {
+        report("k0s.downloadUrl", "needs k0s.sha256, because http:// proves nothing about what arrives");
+    }
+}
+
+function directories(inputs: Bag, report: Report): void {
+    const { dataDir, kubeletRootDir } = inputs;
+    const { installPath } = bagOf(inputs["k0s"]);
+    if (isInside(installPath, dataDir)) report("k0s.installPath", "must not be inside dataDir, which a reset empties");
+    if (isInside(dataDir, kubeletRootDir)) report("kubeletRootDir", "must not hold dataDir");
+}
+
+function isInside(path: unknown, directory: unknown): boolean {
+    if (typeof path !== "string" || typeof directory !== "string") return false;
+    return path === directory || path.startsWith(`${directory}/`);
+}
+
+function controllerLimits({ minControllers, maxControllers }: Bag, report: Report): void {
+    if (typeof minControllers !== "number" || typeof maxControllers !== "number") return;
+    if (minControllers > maxControllers) report("cluster.minControllers", "must not be above cluster.maxControllers");
+}
+
+/** A controller without a kubelet has no Node. */
+function withoutKubelet({ role, labels, taints, kubeletRootDir }: Bag, report: Report): void {
+    if (role !== "controller") return;
+    const reason = 'has no effect on the role "controller", which has no Node';
+    if (Object.keys(bagOf(labels)).length > 0) report("labels", reason);
+    if (Array.isArray(taints) && taints.length > 0) report("taints", reason);
+    if (kubeletRootDir !== undefined) report("kubeletRootDir", reason);
+}
+
+function cgroups({ role, preflight, installFlags }: Bag, report: Report): void {
+    if (role === "controller" || bagOf(preflight)["cgroupV2"] !== false || holdsUnknown(installFlags)) return;
+    const flags = Array.isArray(installFlags) ? installFlags : [];
+    if (flags.some((flag) => /^--ignore-pre-flight-checks(=true)?$/.test(String(flag)))) return;
+    report(
+        "preflight.cgroupV2",
+        "can be false only with --ignore-pre-flight-checks among installFlags: k0s checks it too",
+    );
+}
+
+/** What belongs to one host has inputs of its own. */
+function hostOwnedConfig(config: Bag, report: Report): void {
+    const spec = bagOf(config["spec"]);
+    const address = bagOf(bagOf(spec["storage"])["etcd"])["peerAddress"];
+    if (!isMissing(address)) report("k0sConfig.spec.storage.etcd.peerAddress", "is the input privateAddress");
+    if (!isMissing(bagOf(spec["api"])["address"])) report("k0sConfig.spec.api.address", "is the input privateAddress");
+}
+
+function bagOf(value: unknown): Bag {
+    return isBag(value) ? value : {};
+}

@@ -1,0 +1,153 @@
+import { isDeepStrictEqual } from "node:util";
+import { prefixedLog, silentLog, type Log } from "../log";
+import { type Bag, holdsUnknown, isBag, UNKNOWN } from "./shape";
+import { inputsOf, resourceName, SCHEMA_VERSION } from "./state";
+
+/**
+ * What a change of an input does. `replace`: another node takes the place of this one. `update`: the running node is
+ * brought in line. `store`: nothing is contacted, the new value is kept for the next operation.
+ */
+export type Effect = "replace" | "update" | "store";
+
+/** Documented in docs/inputs.md, which a test compares with this table. A property that is not here never replaces. */
+export const EFFECTS: Readonly<Record<string, Effect>> = {
+    host: "replace",
+    privateAddress: "replace",
+    nodeName: "replace",
+    role: "replace",
+    dataDir: "replace",
+    kubeletRootDir: "replace",
+    triggers: "replace",
+    labels: "update",
+    taints: "update",
+    connection: "update",
+    cluster: "update",
+    owner: "update",
+    k0s: "store",
+    installFlags: "store",
+    k0sConfig: "store",
+    drain: "store",
+    timeouts: "store",
+    preflight: "store",
+    onUnreachable: "store",
+    onLastController: "store",
+    adopt: "store",
+    allowStrandedWorkers: "store",
+};
+
+export interface DiffResult {
+    readonly changes: boolean;
+    readonly replaces: string[];
+    readonly deleteBeforeReplace: boolean;
+}
+
+export interface Difference extends DiffResult {
+    /** Why the node needs an update whatever the inputs say, in a sentence. */
+    readonly reason: string | undefined;
+}
+
+/** Compares outputs in state with checked inputs; contacts nothing and never throws (a refresh would fail with it). */
+export function diff(olds: Bag, news: Bag, log: Log = logOf(news)): DiffResult {
+    try {
+        const { reason, ...result } = difference(olds, news);
+        if (reason !== undefined && result.replaces.length === 0) log.line(`will be updated: ${reason}`);
+        return result;
+    } catch {
+        // The update looks at everything again, and can say what is wrong with the state.
+        return { changes: true, replaces: [], deleteBeforeReplace: false };
+    }
+}
+
+/** The decision behind `diff`. */
+export function difference(olds: Bag, news: Bag): Difference {
+    const before = storedInputs(olds);
+    const changed = changesBetween(before, news);
+    const replaces = changed.filter((property) => replacesNode(property, { olds, before, news }));
+    const reason = reasonInState(olds);
+    return {
+        changes: changed.length > 0 || reason !== undefined,
+        replaces,
+        deleteBeforeReplace: replaces.length > 0 && meetsItself(olds, news),
+        reason,
+    };
+}
+
+/** Inputs that differ, or may once what is unknown is known. `olds`: outputs in state; `news`: checked inputs. */
+export function changedInputs(olds: Bag, news: Bag): string[] {
+    return changesBetween(storedInputs(olds), news);
+}
+
+/** True where a change of these inputs needs no look at any host: `update` only stores them. */
+export function isStoredOnly(changed: readonly string[]): boolean {
+    return changed.every((property) => EFFECTS[property] === "store");
+}
+
+function storedInputs(olds: Bag): Bag {
+    return inputsOf(olds) as unknown as Bag;
+}
+
+function changesBetween(before: Bag, news: Bag): string[] {
+    const names = new Set([...Object.keys(before), ...Object.keys(news)]);
+    names.delete("__provider");
+    return [...names].filter((name) => holdsUnknown(news[name]) || !isDeepStrictEqual(before[name], news[name]));
+}
+
+interface Bags {
+    readonly olds: Bag;
+    readonly before: Bag;
+    readonly news: Bag;
+}
+
+function replacesNode(property: string, bags: Bags): boolean {
+    if (EFFECTS[property] !== "replace") return false;
+    return holdsUnknown(bags.news[property]) || !isDeepStrictEqual(...actual(property, bags));
+}
+
+/** Both sides as the node has or would have them: to name explicitly what is so already changes no node. */
+function actual(property: string, { olds, before, news }: Bags): [before: unknown, after: unknown] {
+    switch (property) {
+        // Without the input the node keeps what it has: its default is a matter of the machine.
+        case "nodeName":
+            return [olds["nodeName"], news["nodeName"] ?? olds["nodeName"]];
+        case "privateAddress":
+            return [addressOf(olds), news["privateAddress"] ?? addressOf(olds)];
+        // A move of the data directory is reported under its own name.
+        case "kubeletRootDir":
+            return [kubeletRoot(before), kubeletRoot({ ...news, dataDir: before["dataDir"] })];
+        default:
+            return [before[property], news[property]];
+    }
+}
+
+function addressOf(olds: Bag): unknown {
+    return olds["privateAddress"] ?? olds["peerAddress"] ?? olds["host"];
+}
+
+function kubeletRoot({ kubeletRootDir, dataDir }: Bag): unknown {
+    return kubeletRootDir ?? `${String(dataDir)}/kubelet`;
+}
+
+/** The new node would be the same machine, or take the same address or name: the old one has to go first. */
+function meetsItself(olds: Bag, news: Bag): boolean {
+    const addresses = [olds["host"], addressOf(olds)];
+    return (
+        addresses.some((address) => stays(address, news["host"]) || stays(address, news["privateAddress"])) ||
+        stays(olds["nodeName"], news["nodeName"])
+    );
+}
+
+function stays(before: unknown, after: unknown): boolean {
+    return after !== undefined && after !== UNKNOWN && before === after;
+}
+
+function reasonInState(olds: Bag): string | undefined {
+    const { status, drift, schemaVersion } = olds;
+    if (Array.isArray(drift) && drift.length > 0) return drift.map(String).join("; ");
+    if (status !== "ready") return `its status is ${typeof status === "string" ? status : "not known"}`;
+    const isOlder = typeof schemaVersion !== "number" || schemaVersion < SCHEMA_VERSION;
+    return isOlder ? "its state was written by an earlier version of pulumi-mke" : undefined;
+}
+
+function logOf(bag: Bag): Log {
+    return isBag(bag) ? prefixedLog(resourceName(bag)) : silentLog;
+}

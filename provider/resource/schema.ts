@@ -1,0 +1,220 @@
+import { isIP } from "node:net";
+import {
+    CLUSTER_DEFAULTS,
+    CONNECTION_DEFAULTS,
+    DATA_DIR_DEFAULT,
+    DRAIN_DEFAULTS,
+    K0S_DEFAULTS,
+    POLICY_DEFAULTS,
+    PREFLIGHT_DEFAULTS,
+    TIMEOUT_DEFAULTS,
+} from "./defaults";
+import { directory, filePath, installFlag, labelKey, labelValue, taint } from "./kubernetes-text";
+import { hostKey, privateKey } from "./key-text";
+import {
+    anything,
+    bool,
+    type Fields,
+    list,
+    map,
+    number,
+    object,
+    oneOf,
+    orFalse,
+    pattern,
+    quote,
+    type Report,
+    type Shape,
+    text,
+} from "./shape";
+
+/** Which of the two resources: both share inputs, outputs and most of the code. */
+export type NodeKind = "controller" | "worker";
+
+const HOST_NAME = /^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*\.?$/;
+const NODE_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const ELSEWHERE = "is an input of the resource itself, not of its connection";
+
+const host = text((value) =>
+    isIP(value) !== 0 || (value.length <= 253 && HOST_NAME.test(value))
+        ? undefined
+        : `must be an IP address or a host name without user and port, got ${quote(value)}`,
+);
+
+const seconds = number({ min: 0, expected: "0 or more seconds" });
+const someSeconds = number({ min: 1, expected: "1 second or more" });
+const amount = orFalse(number({ min: 0, expected: "0 or more, or false to turn the check off" }));
+
+const login: Fields = {
+    user: { shape: pattern(/^[^\s:@]+$/, "a user name"), fallback: CONNECTION_DEFAULTS.user },
+    port: {
+        shape: number({ min: 1, max: 65535, integer: true, expected: "a port from 1 to 65535" }),
+        fallback: CONNECTION_DEFAULTS.port,
+    },
+    privateKey: { shape: text(privateKey) },
+    privateKeyPassword: { shape: text() },
+    password: { shape: text() },
+    agentSocketPath: { shape: text() },
+    hostKey: { shape: text(hostKey) },
+    dialErrorLimit: {
+        shape: number({ min: -1, integer: true, expected: "a whole number, or -1 for no limit" }),
+        fallback: CONNECTION_DEFAULTS.dialErrorLimit,
+    },
+    perDialTimeout: { shape: seconds, fallback: CONNECTION_DEFAULTS.perDialTimeout },
+};
+
+const proxy = object(
+    { host: { shape: host, required: "is required: the address of the bastion host" }, ...login },
+    { proxy: "a proxy of a proxy is not supported", sudoPassword: "nothing runs as root on a bastion host" },
+);
+
+const connection = object({ ...login, proxy: { shape: proxy }, sudoPassword: { shape: text() } }, { host: ELSEWHERE });
+
+const controllerList = list(
+    object({
+        host: { shape: host, required: "is required: the address of the controller" },
+        connection: { shape: connection, fallback: {} },
+    }),
+);
+
+const cluster = object({
+    controllers: {
+        shape: controllers,
+        required: "is required: at least one controller of the cluster, [{ host: … }]",
+    },
+    id: {
+        shape: pattern(
+            /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
+            "the UID of the kube-system namespace, in lower case",
+        ),
+    },
+    caFingerprint: { shape: pattern(/^sha256:[0-9a-f]{64}$/, "sha256:<64 hexadecimal digits, lower case>") },
+    minControllers: { shape: controllerCount(), fallback: CLUSTER_DEFAULTS.minControllers },
+    maxControllers: { shape: controllerCount(), fallback: CLUSTER_DEFAULTS.maxControllers },
+});
+
+const k0s = object(
+    {
+        version: { shape: pattern(/^v\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?$/, "a version such as v1.36.3+k0s.2") },
+        downloadUrl: { shape: text(downloadUrl) },
+        sha256: { shape: pattern(/^[0-9a-f]{64}$/, "64 hexadecimal digits, lower case") },
+        localPath: { shape: text() },
+        installPath: { shape: text(filePath), fallback: K0S_DEFAULTS.installPath },
+    },
+    { config: "is the input k0sConfig" },
+);
+
+const drain = object({
+    enabled: { shape: bool, fallback: DRAIN_DEFAULTS.enabled },
+    timeout: { shape: seconds, fallback: DRAIN_DEFAULTS.timeout },
+    gracePeriod: {
+        shape: number({ min: -1, integer: true, expected: "whole seconds, or -1 for what the pod says" }),
+        fallback: DRAIN_DEFAULTS.gracePeriod,
+    },
+    onFailure: { shape: oneOf("continue", "fail"), fallback: DRAIN_DEFAULTS.onFailure },
+});
+
+const timeouts = object(
+    Object.fromEntries(
+        Object.entries(TIMEOUT_DEFAULTS).map(([name, fallback]) => [
+            name,
+            { shape: name === "lock" ? seconds : someSeconds, fallback },
+        ]),
+    ),
+    { drain: "is the input drain.timeout" },
+);
+
+const preflight = object({
+    os: { shape: bool, fallback: PREFLIGHT_DEFAULTS.os },
+    minCpus: { shape: amount, fallback: PREFLIGHT_DEFAULTS.minCpus },
+    minMemoryMiB: { shape: amount, fallback: PREFLIGHT_DEFAULTS.minMemoryMiB },
+    minDiskMiB: { shape: amount, fallback: PREFLIGHT_DEFAULTS.minDiskMiB },
+    cgroupV2: { shape: bool, fallback: PREFLIGHT_DEFAULTS.cgroupV2 },
+});
+
+const common: Fields = {
+    host: { shape: host, required: "is required: the address of the machine" },
+    connection: { shape: connection, fallback: {} },
+    cluster: { shape: cluster, required: "is required: { controllers: [{ host: … }] }" },
+    nodeName: { shape: pattern(NODE_NAME, "a Kubernetes node name: lower-case letters, digits, - and .") },
+    privateAddress: {
+        shape: text((value) => (isIP(value) === 0 ? `must be an IP address, got ${quote(value)}` : undefined)),
+    },
+    k0s: { shape: k0s, fallback: {} },
+    dataDir: { shape: text(directory), fallback: DATA_DIR_DEFAULT },
+    kubeletRootDir: { shape: text(directory) },
+    installFlags: { shape: list(text(installFlag)), fallback: [] },
+    labels: { shape: map(text(labelValue), labelKey), fallback: {} },
+    taints: { shape: list(text(taint)), fallback: [] },
+    drain: { shape: drain, fallback: {} },
+    timeouts: { shape: timeouts, fallback: {} },
+    preflight: { shape: preflight, fallback: {} },
+    onUnreachable: { shape: oneOf("fail", "remove-from-cluster"), fallback: POLICY_DEFAULTS.onUnreachable },
+    adopt: { shape: oneOf("unmarked", "never", "takeOver"), fallback: POLICY_DEFAULTS.adopt },
+    triggers: { shape: list(anything), fallback: [] },
+    owner: { shape: text(), required: "is missing; the classes of pulumi-mke set it" },
+};
+
+const controllersOnly: Fields = {
+    role: { shape: oneOf("controller+worker", "controller"), fallback: "controller+worker" },
+    k0sConfig: { shape: map(anything, () => undefined) },
+    onLastController: { shape: oneOf("fail", "reset"), fallback: POLICY_DEFAULTS.onLastController },
+    allowStrandedWorkers: { shape: bool, fallback: POLICY_DEFAULTS.allowStrandedWorkers },
+};
+
+/** Workers have these too, each with the one value that means nothing, so that both kinds have the same inputs. */
+const fixedForWorkers: Fields = {
+    role: { shape: only("worker"), fallback: "worker" },
+    onLastController: { shape: only(POLICY_DEFAULTS.onLastController), fallback: POLICY_DEFAULTS.onLastController },
+    allowStrandedWorkers: {
+        shape: only(POLICY_DEFAULTS.allowStrandedWorkers),
+        fallback: POLICY_DEFAULTS.allowStrandedWorkers,
+    },
+};
+
+const hints = {
+    name: "is not an input; did you mean nodeName?",
+    version: "is the input k0s.version",
+    user: "is the input connection.user",
+    port: "is the input connection.port",
+    privateKey: "is the input connection.privateKey",
+    password: "is the input connection.password",
+    controllers: "is the input cluster.controllers",
+};
+
+/** Every top-level input of a kind, with its shape and default. */
+export const NODE_FIELDS: Readonly<Record<NodeKind, Fields>> = {
+    controller: { ...common, ...controllersOnly },
+    worker: { ...common, ...fixedForWorkers },
+};
+
+export const NODE_SHAPES: Readonly<Record<NodeKind, Shape>> = {
+    controller: object(NODE_FIELDS.controller, hints),
+    worker: object(NODE_FIELDS.worker, { ...hints, k0sConfig: "only controllers have a k0s configuration" }),
+};
+
+/** The kind that a role belongs to. */
+export function kindOfRole(role: unknown): NodeKind {
+    return role === "worker" ? "worker" : "controller";
+}
+
+function only(expected: string | boolean): Shape {
+    return (value, at, report) => {
+        if (value !== expected) report(at, "is an input of controllers only");
+        return value;
+    };
+}
+
+function controllers(value: unknown, at: string, report: Report): unknown {
+    if (Array.isArray(value) && value.length === 0) report(at, "must name at least one controller of the cluster");
+    return controllerList(value, at, report);
+}
+
+function controllerCount(): Shape {
+    return number({ min: 1, integer: true, expected: "a whole number from 1" });
+}
+
+function downloadUrl(value: string): string | undefined {
+    const protocol = URL.canParse(value) ? new URL(value).protocol : "";
+    return protocol === "https:" || protocol === "http:" ? undefined : "must be an http:// or https:// URL";
+}

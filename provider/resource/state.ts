@@ -1,0 +1,114 @@
+import { messageOf, RefusedError } from "../errors";
+import type { NodeInputs } from "../inputs";
+import { completeInputs } from "./check";
+import { kindOfRole } from "./schema";
+import type { Bag } from "./shape";
+
+/**
+ * Version of the shape of the outputs. Raise it when a reader needs to know, and teach `inputsOf` the older shape:
+ * state of any earlier version must stay readable, `delete` may come years later.
+ */
+export const SCHEMA_VERSION = 1;
+
+/**
+ * `joining`: the add pipeline did not reach its end. `degraded`: the last look found drift. `unreachable`: the last look
+ * could not reach the host, or nobody answered.
+ */
+export type NodeStatus = "joining" | "ready" | "degraded" | "unreachable";
+
+/** What was found or made; nothing in it changes by itself, so that a second refresh finds nothing. */
+export interface FoundOutputs {
+    /** Name of the Node, EtcdMember and ControlNode. */
+    readonly nodeName: string;
+    readonly status: NodeStatus;
+    /** What the last look found, in a sentence. */
+    readonly state: string;
+    /** What differs from what it should be, a sentence each; empty when ready. */
+    readonly drift: readonly string[];
+    /** Made by each `create`, written to host and Node; not a secret (safety.md 6). */
+    readonly token: string;
+    /** True where we put the k0s binary there, so that removal takes it away again. */
+    readonly installedBinary: boolean;
+    /** UID of the `kube-system` namespace. */
+    readonly clusterId?: string | undefined;
+    /** `sha256:<hex>` of the CA's public key. */
+    readonly caFingerprint?: string | undefined;
+    /** etcd member ID, hexadecimal without leading zeros; controllers only. */
+    readonly memberId?: string | undefined;
+    /** Address of its etcd peer (controllers) or kubelet. */
+    readonly peerAddress?: string | undefined;
+    readonly k0sVersion?: string | undefined;
+    readonly machineId?: string | undefined;
+    /** API server a worker joined through, e.g. `https://10.0.0.1:6443`. */
+    readonly apiServer?: string | undefined;
+}
+
+/** Outputs: the inputs under their own names (`nodeName` excepted, see below) and what was found. */
+export interface NodeOutputs extends Omit<NodeInputs, "nodeName">, FoundOutputs {
+    /** The input `nodeName`, kept apart because the output of that name is what the node is really called. */
+    readonly requestedNodeName?: string | undefined;
+    readonly schemaVersion: number;
+}
+
+/** The outputs of a node with these inputs. `inputs` may be the raw bag: what it holds is echoed as it came. */
+export function outputsOf(inputs: NodeInputs, found: FoundOutputs): NodeOutputs {
+    const { nodeName: requestedNodeName, ...echoed } = inputs;
+    return { ...echoed, ...found, requestedNodeName, schemaVersion: SCHEMA_VERSION };
+}
+
+/** Inputs that these outputs were made from; complete, also where an older version wrote them. Never throws. */
+export function inputsOf(outs: Bag | NodeOutputs): NodeInputs {
+    const { requestedNodeName: nodeName, ...rest } = outs as Bag;
+    return completeInputs(kindOfRole(rest["role"]), { ...rest, nodeName });
+}
+
+/** A plain JSON copy: Pulumi fails, after the work is done, on `undefined`, big integers and class instances. */
+export function encodeOutputs(outs: object): Record<string, unknown> {
+    const text = JSON.stringify(outs, (_key, value: unknown) => (typeof value === "bigint" ? value.toString() : value));
+    return JSON.parse(text) as Record<string, unknown>;
+}
+
+/** Refuses state that a later version of this package wrote: what it means is not known here. */
+export function assertReadable(outs: Bag): void {
+    const version = outs["schemaVersion"];
+    if (typeof version !== "number" || version <= SCHEMA_VERSION) return;
+    throw new RefusedError({
+        stage: "reading the state",
+        host: String(outs["host"]),
+        what: `it was written by a later version of pulumi-mke (shape ${version}, this one knows ${SCHEMA_VERSION})`,
+        advice: "Install at least the version of pulumi-mke that was used last.",
+    });
+}
+
+/** The resource's name in the program, from `owner` (organisation/project/stack/name). */
+export function resourceName(bag: { readonly owner?: unknown; readonly host?: unknown }): string {
+    const name = String(bag.owner ?? "")
+        .split("/")
+        .slice(3)
+        .join("/");
+    return name === "" ? String(bag.host) : name;
+}
+
+/** What `create` and `update` throw when the host was changed but is not ready: Pulumi keeps the resource in state. */
+export class InitFailure extends Error {
+    readonly id: string;
+    readonly properties: Record<string, unknown>;
+    /** What the user sees; the engine drops `message` where there is an id. */
+    readonly reasons: readonly string[];
+
+    constructor(failed: { id: string; inputs: object; outs: object; error: unknown }) {
+        super(messageOf(failed.error), { cause: failed.error });
+        this.name = "InitFailure";
+        this.id = failed.id;
+        this.reasons = [this.message === "" ? "the node is not ready" : this.message];
+        this.properties = encodeOutputs({ ...failed.outs, __provider: (failed.inputs as Bag)["__provider"] });
+    }
+}
+
+/**
+ * The failure of a `create` or `update` that leaves something behind. `inputs`: the raw bag, whose `__provider` must be
+ * kept or no later operation on the resource can run. `outs`: everything known so far (`outputsOf`).
+ */
+export function initFailure(failed: { id: string; inputs: object; outs: object; error: unknown }): InitFailure {
+    return new InitFailure(failed);
+}

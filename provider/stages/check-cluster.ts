@@ -1,0 +1,93 @@
+import { clusterProblems, type Exempt, type Problem } from "../decide/cluster-health";
+import { type Deadline, waitFor } from "../deadline";
+import { RefusedError } from "../errors";
+import { type ClusterFacts, memberIdToHex } from "../facts/cluster";
+import { readCluster } from "../facts/cluster-view";
+import type { Operation } from "../pipelines/operation";
+import type { Outcome } from "../pipelines/stage";
+
+/**
+ * Nothing starts on a cluster that is not healthy (spec/002, "Cluster state check", "Etcd cluster state check"). What passes
+ * by itself, such as the wobble of a fresh Node, is waited out; the target never counts.
+ */
+export async function requireStableCluster(operation: Operation, exempt: Exempt, deadline: Deadline): Promise<Outcome> {
+    await waitFor<true>({
+        stage: "checking the cluster",
+        host: operation.cluster.helper.address,
+        deadline,
+        interval: 1000,
+        look: async () => {
+            const problems = await findProblems(operation, exempt, deadline);
+            const lasting = problems.filter((problem) => !problem.transient);
+            if (lasting.length > 0) throw refusal(operation, lasting);
+            return problems.length === 0 ? { done: true } : { seen: sentences(problems) };
+        },
+    });
+}
+
+/**
+ * After a membership change: every other member of the baseline is still there and healthy, nothing else came or went, and
+ * the cluster is as sound as before (spec/002, "Etcd state verification (post-check)").
+ */
+export async function verifyMembership(
+    operation: Operation,
+    change: MembershipChange,
+    deadline: Deadline,
+): Promise<Outcome> {
+    const expected = expectedIds(operation.clusterFacts, change);
+    const exempt = { nodeNames: [operation.nodeName], memberIds: [] };
+    await waitFor<true>({
+        stage: "verifying etcd",
+        host: operation.cluster.helper.address,
+        deadline,
+        interval: 1000,
+        look: async () => {
+            const facts = await readCluster(operation.cluster, {}, deadline);
+            const found = facts.members.map((member) => member.id);
+            const differing = describeDifference(expected, found);
+            if (differing !== undefined) return { seen: differing };
+            const problems = clusterProblems(facts, exempt, Date.now());
+            return problems.length === 0 ? { done: true } : { seen: sentences(problems) };
+        },
+    });
+    return `${expected.length} healthy members`;
+}
+
+export interface MembershipChange {
+    readonly added?: bigint;
+    readonly removed?: bigint;
+}
+
+function expectedIds({ members }: ClusterFacts, { added, removed }: MembershipChange): bigint[] {
+    const ids = new Set(members.map((member) => member.id));
+    if (removed !== undefined) ids.delete(removed);
+    if (added !== undefined) ids.add(added);
+    return [...ids];
+}
+
+function describeDifference(expected: readonly bigint[], found: readonly bigint[]): string | undefined {
+    const missing = expected.filter((id) => !found.includes(id)).map((id) => `${memberIdToHex(id)} is missing`);
+    const extra = found.filter((id) => !expected.includes(id)).map((id) => `${memberIdToHex(id)} was not there before`);
+    const all = [...missing, ...extra];
+    return all.length === 0 ? undefined : `member ${all.join(", member ")}`;
+}
+
+async function findProblems(operation: Operation, exempt: Exempt, deadline: Deadline): Promise<readonly Problem[]> {
+    const facts = await readCluster(operation.cluster, {}, deadline);
+    return clusterProblems(facts, exempt, Date.now());
+}
+
+function refusal({ cluster }: Operation, problems: readonly Problem[]): RefusedError {
+    const topic = problems.find((problem) => problem.topic !== undefined)?.topic;
+    return new RefusedError({
+        stage: "checking the cluster",
+        host: cluster.helper.address,
+        what: sentences(problems),
+        advice: "Nothing was changed. Mend this first: membership is never changed around a broken member.",
+        ...(topic === undefined ? {} : { topic }),
+    });
+}
+
+function sentences(problems: readonly Problem[]): string {
+    return problems.map((problem) => problem.what).join("; ");
+}

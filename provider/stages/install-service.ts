@@ -1,0 +1,69 @@
+import { installFlags } from "../adapters/k0s/install-flags";
+import { TOKEN_PATH } from "../adapters/k0s/paths";
+import type { Deadline } from "../deadline";
+import { messageOf } from "../errors";
+import { commandDeadline } from "../pipelines/timing";
+import type { HostOperation } from "../pipelines/operation";
+import type { Outcome } from "../pipelines/stage";
+
+/** Long enough for k0s's own retries of a join (4 min), short enough to be worthless soon after a failure. */
+const TOKEN_LIFETIME_SECONDS = 30 * 60;
+const TOKEN_MODE = 0o600;
+/** Decodable by nobody, recognised by the probe as blank; k0s reads the file only when it must join. */
+const BLANK_TOKEN = "# used by pulumi-mke; the token was invalidated\n";
+/** Its workers decode the token at every start (k0s#7202), so the invalidated one stays. */
+const NEEDS_TOKEN_AT_START = "v1.35.1+k0s.0";
+
+/**
+ * Runs the join with a short-lived token on the host. Whatever happens, the token is of no use to anybody afterwards; where
+ * the join failed, its error is the one that counts.
+ */
+export async function withJoinToken<T>(operation: HostOperation, join: () => Promise<T>): Promise<T> {
+    const tokenId = await writeJoinToken(operation, commandDeadline());
+    let result: T;
+    try {
+        result = await join();
+    } catch (error) {
+        await retireJoinToken(operation, tokenId, commandDeadline()).catch((failure: unknown) => {
+            operation.log.line(`the join token could not be retired, it expires by itself: ${messageOf(failure)}`);
+        });
+        throw error;
+    }
+    await retireJoinToken(operation, tokenId, commandDeadline());
+    return result;
+}
+
+/** Makes the token on the helper and writes it to the host, never to a command line or a log. Answers its id. */
+async function writeJoinToken(operation: HostOperation, deadline: Deadline): Promise<string> {
+    const { cluster, target, kind } = operation;
+    const { k0sPath, dataDir } = cluster.helperFacts;
+    const request = { k0sPath, dataDir, role: kind, expirySeconds: TOKEN_LIFETIME_SECONDS };
+    const { token, id } = await cluster.helper.createJoinToken(request, deadline);
+    await target.writeFile(TOKEN_PATH, token, TOKEN_MODE, deadline);
+    return id;
+}
+
+export async function installService(
+    { target, inputs, kind, peerAddress }: HostOperation,
+    deadline: Deadline,
+): Promise<Outcome> {
+    await target.installService(inputs.k0s.installPath, kind, installFlags(inputs, peerAddress), deadline);
+}
+
+export async function startService({ target, kind, held }: HostOperation, deadline: Deadline): Promise<Outcome> {
+    await held.prove();
+    await target.service("start", kind, deadline);
+}
+
+/** The token is of no use to anybody from here on: invalid in the cluster, gone from the host. */
+export async function retireJoinToken(
+    operation: HostOperation,
+    token: JoinToken,
+    deadline: Deadline,
+): Promise<Outcome> {
+    const { cluster, target, kind, inputs } = operation;
+    const { k0sPath, dataDir, k0sVersion } = cluster.helperFacts;
+    await cluster.helper.invalidateJoinToken(k0sPath, dataDir, tokenId, deadline);
+    const keep = kind === "worker" && (inputs.k0s.version ?? k0sVersion) === NEEDS_TOKEN_AT_START;
+    if (!keep) await target.writeFile(TOKEN_PATH, BLANK_TOKEN, TOKEN_MODE, deadline);
+}

@@ -1,0 +1,85 @@
+import { type Deadline, type Look, waitFor } from "../deadline";
+import { CommandError, RefusedError } from "../errors";
+import { memberIdToHex } from "../facts/cluster";
+import type { HostOperation } from "../pipelines/operation";
+
+const STAGE = "joining etcd";
+const JOURNAL_LINES = 20;
+/** k0s restarts every 10 s; after the second one the reason is in the journal and waiting on is no use. */
+const RESTARTS_TO_GIVE_UP = 2;
+/** What k0s logs when the address is still a member's (observed.md, "wiped without leaving"; k0s-interfaces.md 4.4). */
+const ADDRESS_TAKEN = /Peer URLs already exists|member ID already exist/;
+
+type EtcdMemberSeen = Awaited<ReturnType<HostOperation["cluster"]["etcd"]["members"]>>["members"][number];
+
+/**
+ * Waits, as seen from the helper, until the member at the new node's address is a named voter that was not there before.
+ * A joiner that cannot succeed is recognised by its service and journal, not by the end of the wait.
+ */
+export async function waitForVoter(operation: HostOperation, deadline: Deadline): Promise<bigint> {
+    return waitFor<bigint>({
+        stage: STAGE,
+        host: operation.target.address,
+        deadline,
+        advice: `Look at the journal of k0scontroller on ${operation.target.address}; then run \`pulumi up\` again.`,
+        look: () => lookForVoter(operation, deadline),
+    });
+}
+
+async function lookForVoter(operation: HostOperation, deadline: Deadline): Promise<Look<bigint>> {
+    const { members } = await operation.cluster.etcd.members();
+    const member = members.find((candidate) => isJoiner(operation, candidate));
+    if (member !== undefined && member.name !== "" && !member.learner) return { done: member.id };
+    await failIfHopeless(operation, member, deadline);
+    return { seen: describe(member) };
+}
+
+function isJoiner({ clusterFacts, peerAddress }: HostOperation, candidate: EtcdMemberSeen): boolean {
+    const known = clusterFacts.members.some(
+        (member) => member.id === candidate.id && member.name !== "" && !member.learner,
+    );
+    return !known && candidate.peerUrls.some((url) => hostOf(url) === peerAddress);
+}
+
+/** The host part of a peer URL, without brackets around an IPv6 address. */
+export function hostOf(url: string): string {
+    return new URL(url).hostname.replace(/^\[|\]$/g, "");
+}
+
+function describe(member: EtcdMemberSeen | undefined): string {
+    if (member === undefined) return "no member at its address yet";
+    const id = memberIdToHex(member.id);
+    return member.name === "" ? `member ${id} was added and never started` : `member ${id} is a learner`;
+}
+
+async function failIfHopeless(
+    operation: HostOperation,
+    member: EtcdMemberSeen | undefined,
+    deadline: Deadline,
+): Promise<void> {
+    const { target, kind } = operation;
+    const state = await target.serviceState(kind, deadline);
+    const restarting = state !== undefined && state.restarts >= RESTARTS_TO_GIVE_UP;
+    if (state?.active === "failed" || restarting) {
+        throw new CommandError({
+            stage: STAGE,
+            host: target.address,
+            what: `k0s does not stay up (${state.active}, ${state.restarts} restarts)`,
+            output: await target.journal(kind, JOURNAL_LINES, deadline),
+            advice: "The reason is in the lines above. Nothing else was changed; run `pulumi up` again when it is mended.",
+        });
+    }
+    if (member === undefined) await failIfAddressTaken(operation, deadline);
+}
+
+async function failIfAddressTaken({ target, kind, peerAddress }: HostOperation, deadline: Deadline): Promise<void> {
+    const journal = await target.journal(kind, JOURNAL_LINES, deadline);
+    if (!ADDRESS_TAKEN.test(journal)) return;
+    throw new RefusedError({
+        stage: STAGE,
+        host: target.address,
+        what: `etcd still counts an older member at ${peerAddress}, so this join can never succeed`,
+        output: journal,
+        topic: "member-on-wiped-host",
+    });
+}

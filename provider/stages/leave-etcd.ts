@@ -1,0 +1,134 @@
+import type { Host } from "../adapters/host";
+import { connectEtcd } from "../adapters/etcd/client";
+import { LEAVE_ANNOTATION } from "../decide/etcd-verdict";
+import { type Deadline, type Look, waitFor } from "../deadline";
+import { RefusedError } from "../errors";
+import { type EtcdMemberObject, type Member, memberIdToHex } from "../facts/cluster";
+import type { Operation } from "../pipelines/operation";
+import type { Outcome } from "../pipelines/stage";
+import { proveUnchanged } from "./baseline";
+
+const STAGE = "leaving etcd";
+/** A leave that k0s carries out takes 2–12 s (observed.md); one not done by then is stuck or was revoked. */
+const STUCK_AFTER = 60_000;
+
+/** Moves etcd leadership to the helper if the target has it: without that the API stalled for 7 s (observed.md). */
+export async function moveLeadership(
+    { cluster, inputs }: Operation,
+    target: Host,
+    member: Member,
+    deadline: Deadline,
+): Promise<Outcome> {
+    const { leaderId } = await cluster.etcd.status();
+    if (leaderId !== member.id) return "the target is not the leader";
+    const etcd = await connectEtcd(target, inputs.dataDir, deadline);
+    try {
+        await etcd.moveLeader(cluster.helperFacts.memberId);
+    } finally {
+        etcd.close();
+    }
+    await waitFor<true>({
+        stage: "moving etcd leadership",
+        host: target.address,
+        deadline,
+        look: async () => {
+            const now = (await cluster.etcd.status()).leaderId;
+            return now !== undefined && now !== member.id ? { done: true } : { seen: "it is still the leader" };
+        },
+    });
+    return `${cluster.helper.address} leads now`;
+}
+
+/** Asks k0s to take the member out and watches etcd, which alone proves it; a revoked or stuck leave is finished by ID. */
+export async function leaveBySpec(
+    operation: Operation,
+    member: Member,
+    object: EtcdMemberObject,
+    deadline: Deadline,
+): Promise<Outcome> {
+    await proveUnchanged(operation, STAGE);
+    await requestLeave(operation, object, member.id);
+    const stuckAt = deadline.within(STUCK_AFTER);
+    const end = await waitFor<"left" | "revoked" | "stuck">({
+        stage: STAGE,
+        host: operation.inputs.host,
+        deadline,
+        look: () => lookForLeave(operation, member, stuckAt),
+    });
+    if (end === "left") return `member ${memberIdToHex(member.id)} left`;
+    await removeById(operation, member, deadline);
+    return `member ${memberIdToHex(member.id)} removed by ID, because its own leave was ${end}`;
+}
+
+async function requestLeave({ cluster }: Operation, object: EtcdMemberObject, memberId: bigint): Promise<void> {
+    const annotations = { [LEAVE_ANNOTATION]: memberIdToHex(memberId) };
+    await cluster.kube.patchEtcdMember(object.name, object.uid, { leave: true, annotations });
+}
+
+async function lookForLeave(
+    operation: Operation,
+    member: Member,
+    stuckAt: Deadline,
+): Promise<Look<"left" | "revoked" | "stuck">> {
+    if (!(await isMember(operation, member.id))) return { done: "left" };
+    const object = (await operation.cluster.kube.etcdMembers()).find((candidate) => candidate.memberId === member.id);
+    // A controller that restarts while it is still a member takes its own leave back (k0s#8141, observed in 1.36.3).
+    if (object !== undefined && !object.leave) return { done: "revoked" };
+    if (stuckAt.expired) return { done: "stuck" };
+    return { seen: `member ${memberIdToHex(member.id)} is still in etcd` };
+}
+
+/** Takes the member out through the helper, by ID, then tells k0s so that its object follows (safety.md 10). */
+export async function leaveById(
+    operation: Operation,
+    member: Member,
+    object: EtcdMemberObject | undefined,
+    deadline: Deadline,
+): Promise<Outcome> {
+    await proveUnchanged(operation, STAGE);
+    await removeById(operation, member, deadline);
+    if (object !== undefined) await requestLeave(operation, object, member.id);
+    return `member ${memberIdToHex(member.id)} removed by ID`;
+}
+
+async function removeById(operation: Operation, member: Member, deadline: Deadline): Promise<void> {
+    await operation.held.prove();
+    await waitFor<true>({
+        stage: STAGE,
+        host: operation.inputs.host,
+        deadline,
+        look: async () => {
+            await operation.cluster.etcd.removeMember(member.id);
+            return (await isMember(operation, member.id)) ? { seen: "etcd still lists the member" } : { done: true };
+        },
+    });
+}
+
+/** A leave that was asked for before is only waited for; it ends without the state only as a failure. */
+export async function waitUntilLeft(operation: Operation, member: Member, deadline: Deadline): Promise<Outcome> {
+    await waitFor<true>({
+        stage: "waiting for the member to leave",
+        host: operation.inputs.host,
+        deadline,
+        advice: "Runbook: docs/runbook.md#leave-in-progress",
+        look: async () =>
+            (await isMember(operation, member.id))
+                ? { seen: `member ${memberIdToHex(member.id)} is still in etcd` }
+                : { done: true },
+    });
+}
+
+async function isMember({ cluster }: Operation, id: bigint): Promise<boolean> {
+    return (await cluster.etcd.members()).members.some((member) => member.id === id);
+}
+
+/** The truth once more before anything of the host goes: the ID is not in etcd, seen from a survivor. */
+export async function proveLeft(operation: Operation, id: bigint): Promise<void> {
+    if (!(await isMember(operation, id))) return;
+    throw new RefusedError({
+        stage: "resetting",
+        host: operation.inputs.host,
+        what: `member ${memberIdToHex(id)} is still in etcd; resetting its host would leave a ghost`,
+        topic: "leave-in-progress",
+    });
+}

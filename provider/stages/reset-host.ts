@@ -1,0 +1,36 @@
+import type { Deadline } from "../deadline";
+import type { HostOperation } from "../pipelines/operation";
+import type { Outcome } from "../pipelines/stage";
+
+/** Stops and disables the unit, so that nothing restarts k0s between leaving and resetting (k0s-interfaces.md 3.5). */
+export async function stopService({ target, kind }: HostOperation, deadline: Deadline): Promise<Outcome> {
+    await target.service("disable", kind, deadline);
+    await target.service("stop", kind, deadline);
+}
+
+/** `k0s reset` is best effort, as the matrix has it: what it leaves is cleaned up afterwards, and its reasons are shown. */
+export async function resetHost(
+    { target, inputs, log, hostFacts }: HostOperation,
+    deadline: Deadline,
+): Promise<Outcome> {
+    const path = hostFacts.binary?.path ?? inputs.k0s.installPath;
+    if (hostFacts.binary === undefined) return "k0s is not installed; nothing to reset";
+    const { exitCode, output } = await target.reset(path, dirsOf(inputs), deadline);
+    if (exitCode === 0) return;
+    output
+        .split("\n")
+        .slice(-5)
+        .forEach((line) => log.line(`  k0s reset: ${line}`));
+    return `k0s reset ended with exit ${exitCode}, cleaning up what it left`;
+}
+
+/** Removes what k0s and we put on the host and `k0s reset` leaves behind, the marker last. */
+export async function cleanFolders({ target, inputs }: HostOperation, deadline: Deadline): Promise<Outcome> {
+    const { left } = await target.cleanUp(dirsOf(inputs), "", deadline);
+    await target.removeMarker(deadline);
+    return left.length === 0 ? "clean" : `could not remove ${left.join(", ")}`;
+}
+
+function dirsOf({ dataDir, kubeletRootDir }: HostOperation["inputs"]): { dataDir: string; kubeletRootDir?: string } {
+    return { dataDir, ...(kubeletRootDir === undefined ? {} : { kubeletRootDir }) };
+}
