@@ -10,12 +10,13 @@ DIR=$(cd "$1" && pwd) K8S=${K8S_VERSION:-1.36.3} ETCD=${ETCD_VERSION:-3.6.14}
 shift
 W=$(mktemp -d)
 trap 'rm -rf "$W"' EXIT
+mkdir "$W/out"
 export CGO_ENABLED=0 GOFLAGS=-buildvcs=false
 
 etcd=() kube=()
 for n in "${@:-etcd etcdctl kube-apiserver kube-controller-manager kube-scheduler kubelet}"; do
   for m in $n; do
-    [ ! -x "$DIR/$m" ] || continue
+    [ ! -f "$DIR/$m" ] || continue
     case $m in
       etcd | etcdctl) etcd+=("$m") ;;
       kube*) kube+=("$m") ;;
@@ -32,8 +33,8 @@ build() {
   local package=$1 name=$2
   shift 2
   echo "components: building $name" >&2
-  go build -trimpath "$@" -o "$W/$name" "$package"
-  mv -f "$W/$name" "$DIR/$name"
+  go build -trimpath "$@" -o "$W/out/$name" "$package"
+  mv -f "$W/out/$name" "$DIR/$name"
 }
 
 if [ ${#etcd[@]} -gt 0 ]; then
