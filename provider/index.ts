@@ -38,7 +38,8 @@ function providerOf(kind: NodeKind): NodeProvider {
         },
 
         async diff(_id, olds, news) {
-            remember(olds, news);
+            // A resource stays in its cluster: hosts it names from now on belong to those it named before.
+            remember(olds, { ...news, clusterId: olds["clusterId"] });
             return load.diff().diff(olds, news);
         },
 
@@ -49,7 +50,8 @@ function providerOf(kind: NodeKind): NodeProvider {
         },
 
         async read(id, outs) {
-            const { id: found, props } = await load.read().read(kind, id, readable(outs));
+            const kept = readable(outs);
+            const { id: found, props } = await load.read().read(kind, id, kept);
             // Without an id Pulumi takes the resource out of its state.
             return found === undefined || props === undefined
                 ? {}
@@ -58,12 +60,14 @@ function providerOf(kind: NodeKind): NodeProvider {
 
         async update(id, olds, news) {
             remember(news);
-            const { outs } = await load.update().update(kind, id, readable(olds), news as unknown as NodeInputs);
+            const kept = readable(olds);
+            const { outs } = await load.update().update(kind, id, kept, news as unknown as NodeInputs);
             return { outs: load.state().encodeOutputs(outs) };
         },
 
         async delete(id, outs) {
-            await load.delete().remove(kind, id, readable(outs));
+            const kept = readable(outs);
+            await load.delete().remove(kind, id, kept);
         },
     };
 }

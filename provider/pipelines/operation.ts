@@ -23,6 +23,15 @@ export interface Operation {
     readonly peerAddress: string;
     /** Ownership token of the resource (safety.md 6). */
     readonly token: string;
+    readonly progress: Progress;
+}
+
+/** What has happened so far; a failure that left nothing behind is reported without keeping the resource in state. */
+export interface Progress {
+    /** Something was written to the host: the marker is the first. */
+    hostChanged: boolean;
+    /** The k0s program on the host is one we put there; a removal takes it away again. */
+    installedBinary: boolean;
 }
 
 /** An operation whose host answers. */

@@ -48,7 +48,7 @@ export async function drain(operation: Operation): Promise<void> {
     await runStage(log, "draining", inputs.drain.timeout, (deadline) => drainNode(operation, deadline));
 }
 
-export async function resetMachine(host: HostOperation, steps: RemoveSteps): Promise<void> {
+export async function resetMachine(host: HostOperation, steps: Pick<RemoveSteps, "machine">): Promise<void> {
     const { log, inputs } = host;
     if (steps.machine === "reset")
         await runStage(log, "resetting", inputs.timeouts.reset, (deadline) => resetHost(host, deadline));

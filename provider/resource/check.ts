@@ -1,7 +1,7 @@
 import { messageOf } from "../errors";
 import type { NodeInputs } from "../inputs";
 import { isEncrypted } from "./key-text";
-import { NODE_SHAPES, type NodeKind } from "./schema";
+import { NODE_FIELDS, NODE_SHAPES, type NodeKind } from "./schema";
 import { type Bag, holdsUnknown, isBag, isMissing, type Problem, type Report, UNKNOWN } from "./shape";
 
 export interface CheckResult {
@@ -21,11 +21,17 @@ export function check(kind: NodeKind, news: Bag): CheckResult {
     try {
         const inputs = NODE_SHAPES[kind](given, "", report) as Bag;
         combinations(inputs, report);
-        return { inputs, failures };
+        return { inputs, failures: failures.filter((failure) => !isCopied(failure, failures)) };
     } catch (error) {
         report("", `cannot be checked, a fault of pulumi-mke: ${messageOf(error)}`);
         return { inputs: given, failures };
     }
+}
+
+/** Controllers without a login of their own have a copy of the resource's: its faults are told once. */
+function isCopied({ property, reason }: Problem, failures: readonly Problem[]): boolean {
+    const original = property.replace(/^cluster\.controllers\[\d+\]\./, "");
+    return original !== property && failures.some((other) => other.property === original && other.reason === reason);
 }
 
 /**
@@ -33,7 +39,8 @@ export function check(kind: NodeKind, news: Bag): CheckResult {
  * defaults. Fields that are not inputs are left out.
  */
 export function completeInputs(kind: NodeKind, stored: Bag): NodeInputs {
-    return NODE_SHAPES[kind](stored, "", () => undefined) as unknown as NodeInputs;
+    const inputs = Object.fromEntries(Object.keys(NODE_FIELDS[kind]).map((name) => [name, stored[name]]));
+    return NODE_SHAPES[kind](inputs, "", () => undefined) as NodeInputs;
 }
 
 function combinations(inputs: Bag, report: Report): void {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { prefixedLog, silentLog, type Log } from "../log";
-import { type Bag, holdsUnknown, isBag, UNKNOWN } from "./shape";
+import { type Bag, isBag } from "./shape";
 import { inputsOf, resourceName, SCHEMA_VERSION } from "./state";
 
 /**
@@ -19,10 +19,10 @@ export const EFFECTS: Readonly<Record<string, Effect>> = {
     kubeletRootDir: "replace",
     triggers: "replace",
     labels: "update",
-    taints: "update",
     connection: "update",
     cluster: "update",
     owner: "update",
+    taints: "store",
     k0s: "store",
     installFlags: "store",
     k0sConfig: "store",
@@ -72,7 +72,7 @@ export function difference(olds: Bag, news: Bag): Difference {
     };
 }
 
-/** Inputs that differ, or may once what is unknown is known. `olds`: outputs in state; `news`: checked inputs. */
+/** Inputs that differ; what is not known yet differs from everything. `olds`: outputs in state; `news`: checked inputs. */
 export function changedInputs(olds: Bag, news: Bag): string[] {
     return changesBetween(storedInputs(olds), news);
 }
@@ -89,7 +89,7 @@ function storedInputs(olds: Bag): Bag {
 function changesBetween(before: Bag, news: Bag): string[] {
     const names = new Set([...Object.keys(before), ...Object.keys(news)]);
     names.delete("__provider");
-    return [...names].filter((name) => holdsUnknown(news[name]) || !isDeepStrictEqual(before[name], news[name]));
+    return [...names].filter((name) => !isDeepStrictEqual(before[name], news[name]));
 }
 
 interface Bags {
@@ -100,7 +100,7 @@ interface Bags {
 
 function replacesNode(property: string, bags: Bags): boolean {
     if (EFFECTS[property] !== "replace") return false;
-    return holdsUnknown(bags.news[property]) || !isDeepStrictEqual(...actual(property, bags));
+    return !isDeepStrictEqual(...actual(property, bags));
 }
 
 /** Both sides as the node has or would have them: to name explicitly what is so already changes no node. */
@@ -137,7 +137,7 @@ function meetsItself(olds: Bag, news: Bag): boolean {
 }
 
 function stays(before: unknown, after: unknown): boolean {
-    return after !== undefined && after !== UNKNOWN && before === after;
+    return after !== undefined && before === after;
 }
 
 function reasonInState(olds: Bag): string | undefined {

@@ -10,6 +10,11 @@ interface Mention {
     readonly controllers: readonly ControllerAddress[];
 }
 
+interface Reached {
+    readonly ids: Set<string>;
+    readonly hosts: Set<string>;
+}
+
 const mentions = new Map<string, Mention>();
 
 /** Keeps what a bag (inputs or outputs) says about controllers. Incomplete and unknown entries are left out. */
@@ -23,20 +28,22 @@ export function rememberControllers(bag: Bag): void {
 }
 
 /**
- * Controllers mentioned together with this cluster's id, or together with one of these hosts; not the given hosts
- * themselves. Candidates only: each must still prove that it belongs to the cluster.
+ * Controllers mentioned together with this cluster's id, or together with one of these hosts, over any number of steps;
+ * not the given hosts themselves. Candidates only: each must still prove that it belongs to the cluster. Where the id is
+ * not known yet, give all hosts that the program names: what was said about them leads to an id.
  */
 export function knownControllers(clusterId: string | undefined, hosts: readonly string[]): ControllerAddress[] {
     const found = new Map<string, ControllerAddress>();
-    const reached = new Set(hosts);
+    const reached: Reached = { ids: new Set(clusterId === undefined ? [] : [clusterId]), hosts: new Set(hosts) };
     const left = new Set([...mentions.values()].filter((mention) => !contradicts(mention, clusterId)));
     for (let before = -1; before !== left.size;) {
         before = left.size;
         for (const mention of left) {
-            if (!belongs(mention, clusterId, reached)) continue;
+            if (!belongs(mention, reached)) continue;
             left.delete(mention);
+            if (mention.clusterId !== undefined) reached.ids.add(mention.clusterId);
             for (const controller of mention.controllers) {
-                reached.add(controller.host);
+                reached.hosts.add(controller.host);
                 if (!hosts.includes(controller.host)) found.set(controller.host, controller);
             }
         }
@@ -62,7 +69,7 @@ function contradicts(mention: Mention, clusterId: string | undefined): boolean {
     return clusterId !== undefined && mention.clusterId !== undefined && mention.clusterId !== clusterId;
 }
 
-function belongs(mention: Mention, clusterId: string | undefined, reached: ReadonlySet<string>): boolean {
-    if (clusterId !== undefined && mention.clusterId === clusterId) return true;
-    return mention.controllers.some(({ host }) => reached.has(host));
+function belongs(mention: Mention, reached: Reached): boolean {
+    if (mention.clusterId !== undefined && reached.ids.has(mention.clusterId)) return true;
+    return mention.controllers.some(({ host }) => reached.hosts.has(host));
 }

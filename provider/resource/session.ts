@@ -1,15 +1,17 @@
 import { openHost } from "../adapters/ssh/pool";
-import type { Host } from "../adapters/host";
+import type { Host, ProbePaths } from "../adapters/host";
 import { Deadline } from "../deadline";
 import { ConnectionError, HostKeyError, InputError } from "../errors";
-import { type ClusterConnection, connectCluster } from "../facts/helper";
-import type { NodeInputs } from "../inputs";
+import { type ClusterConnection, connectCluster, controllersNamedBy } from "../facts/helper";
+import type { ControllerAddress, NodeInputs } from "../inputs";
 import { type Log, prefixedLog } from "../log";
+import { knownControllers } from "./known-controllers";
+import { resourceName } from "./state";
 
 /** What the state says a resource's node and cluster are; a fresh resource has none of it. */
 export interface Pins {
-    readonly clusterId?: string;
-    readonly caFingerprint?: string;
+    readonly clusterId?: string | undefined;
+    readonly caFingerprint?: string | undefined;
 }
 
 /** One operation's way to a host and to the cluster behind a helper. */
@@ -24,36 +26,54 @@ export interface Session {
 /** Seconds to find a helper among all candidates; each of them may have to run into its own dial time-out. */
 const HELPER_SECONDS = 120;
 
-export async function openSession(inputs: NodeInputs, pins: Pins, log: Log): Promise<Session> {
+export async function openSession(inputs: NodeInputs, state: Pins): Promise<Session> {
+    const log = logOf(inputs);
     const target = openHost(inputs.host, inputs.connection);
-    const cluster = await connectCluster(
-        {
-            candidates: inputs.cluster.controllers,
-            target: { host: inputs.host, connection: inputs.connection },
-            pins: pinsOf(inputs, pins),
-            openHost,
-            log,
-        },
-        Deadline.afterSeconds(HELPER_SECONDS),
-    );
+    const pins = pinsOf(inputs, state);
+    const request = {
+        candidates: [...inputs.cluster.controllers, ...knownControllers(pins.clusterId, [inputs.host])],
+        target: inputs.host,
+        pins,
+        openHost,
+        log,
+        dataDir: inputs.dataDir,
+        k0sPath: inputs.k0s.installPath,
+        lastResort: (deadline: Deadline) => controllersNamedByTarget(target, inputs, deadline),
+    };
+    const cluster = await connectCluster(request, Deadline.afterSeconds(HELPER_SECONDS));
     return { inputs, log, target, cluster, close: () => cluster.close() };
 }
 
+async function controllersNamedByTarget(
+    target: Host,
+    inputs: NodeInputs,
+    deadline: Deadline,
+): Promise<readonly ControllerAddress[]> {
+    if (inputs.role === "worker") return [];
+    const facts = await target.probe(probePaths(inputs), deadline);
+    return controllersNamedBy(target, facts, inputs.connection, deadline);
+}
+
+export function probePaths({ dataDir, kubeletRootDir, k0s }: NodeInputs): ProbePaths {
+    return { dataDir, k0sPath: k0s.installPath, ...(kubeletRootDir === undefined ? {} : { kubeletRootDir }) };
+}
+
 /** What state pins and what the program pins must agree: a node never moves to another cluster by an update. */
-function pinsOf({ host, cluster }: NodeInputs, state: Pins): Pins {
+function pinsOf({ host, cluster }: NodeInputs, state: Pins): { clusterId?: string; caFingerprint?: string } {
+    const clusterId = agree(host, "cluster.id", cluster.id, state.clusterId);
+    const caFingerprint = agree(host, "cluster.caFingerprint", cluster.caFingerprint, state.caFingerprint);
     return {
-        ...agree(host, "cluster.id", cluster.id, state.clusterId, "clusterId"),
-        ...agree(host, "cluster.caFingerprint", cluster.caFingerprint, state.caFingerprint, "caFingerprint"),
+        ...(clusterId === undefined ? {} : { clusterId }),
+        ...(caFingerprint === undefined ? {} : { caFingerprint }),
     };
 }
 
-function agree<K extends keyof Pins>(
+function agree(
     host: string,
     input: string,
     program: string | undefined,
     state: string | undefined,
-    key: K,
-): Pick<Pins, K> | object {
+): string | undefined {
     if (program !== undefined && state !== undefined && program !== state) {
         throw new InputError({
             stage: "looking for the cluster",
@@ -62,13 +82,11 @@ function agree<K extends keyof Pins>(
             advice: "Correct the input. To move a machine to another cluster, remove the resource and add it there.",
         });
     }
-    const value = state ?? program;
-    return value === undefined ? {} : { [key]: value };
+    return state ?? program;
 }
 
-/** The last part of `organisation/project/stack/name`: what a person calls the resource. */
 export function logOf(inputs: NodeInputs): Log {
-    return prefixedLog(inputs.owner.split("/").at(-1) ?? inputs.host);
+    return prefixedLog(resourceName(inputs));
 }
 
 /** An unreachable host is not a gone host (rule 4); another host key is not an unreachable one. */

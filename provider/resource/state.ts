@@ -81,12 +81,9 @@ export function assertReadable(outs: Bag): void {
 }
 
 /** The resource's name in the program, from `owner` (organisation/project/stack/name). */
-export function resourceName(bag: { readonly owner?: unknown; readonly host?: unknown }): string {
-    const name = String(bag.owner ?? "")
-        .split("/")
-        .slice(3)
-        .join("/");
-    return name === "" ? String(bag.host) : name;
+export function resourceName({ owner, host }: { readonly owner?: unknown; readonly host?: unknown }): string {
+    const name = typeof owner === "string" ? owner.split("/").slice(3).join("/") : "";
+    return name === "" ? String(host) : name;
 }
 
 /** What `create` and `update` throw when the host was changed but is not ready: Pulumi keeps the resource in state. */

@@ -55,12 +55,13 @@ export async function startService({ target, kind, held }: HostOperation, deadli
     await target.service("start", kind, deadline);
 }
 
-/** The token is of no use to anybody from here on: invalid in the cluster, gone from the host. */
-export async function retireJoinToken(
-    operation: HostOperation,
-    token: JoinToken,
-    deadline: Deadline,
-): Promise<Outcome> {
+export async function restartService({ target, kind, held }: HostOperation, deadline: Deadline): Promise<Outcome> {
+    await held.prove();
+    await target.service("restart", kind, deadline);
+}
+
+/** Invalid in the cluster, gone from the host. */
+async function retireJoinToken(operation: HostOperation, tokenId: string, deadline: Deadline): Promise<void> {
     const { cluster, target, kind, inputs } = operation;
     const { k0sPath, dataDir, k0sVersion } = cluster.helperFacts;
     await cluster.helper.invalidateJoinToken(k0sPath, dataDir, tokenId, deadline);

@@ -104,6 +104,13 @@ async function removeById(operation: Operation, member: Member, deadline: Deadli
     });
 }
 
+/** A member that was added for our own join and never started; nobody loses anything by its going (safety.md 8). */
+export async function removeUnstarted(operation: Operation, member: Member, deadline: Deadline): Promise<Outcome> {
+    await proveUnchanged(operation, "removing the unstarted member");
+    await removeById(operation, member, deadline);
+    return memberIdToHex(member.id);
+}
+
 /** A leave that was asked for before is only waited for; it ends without the state only as a failure. */
 export async function waitUntilLeft(operation: Operation, member: Member, deadline: Deadline): Promise<Outcome> {
     await waitFor<true>({

@@ -18,7 +18,8 @@ export async function markHost(
     record: OperationRecord | undefined,
     deadline: Deadline,
 ): Promise<Outcome> {
-    const { inputs, cluster, hostFacts } = operation;
+    const { inputs, cluster, hostFacts, progress } = operation;
+    progress.hostChanged = true;
     await operation.target.writeMarker(
         {
             version: 1,

@@ -25,8 +25,9 @@ export async function resetHost(
 }
 
 /** Removes what k0s and we put on the host and `k0s reset` leaves behind, the marker last. */
-export async function cleanFolders({ target, inputs }: HostOperation, deadline: Deadline): Promise<Outcome> {
-    const { left } = await target.cleanUp(dirsOf(inputs), "", deadline);
+export async function cleanFolders({ target, inputs, progress }: HostOperation, deadline: Deadline): Promise<Outcome> {
+    const binary = progress.installedBinary ? inputs.k0s.installPath : "";
+    const { left } = await target.cleanUp(dirsOf(inputs), binary, deadline);
     await target.removeMarker(deadline);
     return left.length === 0 ? "clean" : `could not remove ${left.join(", ")}`;
 }

@@ -17,6 +17,7 @@ export async function stageBinary(operation: HostOperation, deadline: Deadline):
     const wanted = inputs.k0s.version ?? cluster.helperFacts.k0sVersion;
     if ((await target.k0sVersion(path, deadline)) === wanted) return `${wanted} is already there`;
     const source = await putBinary(operation, path, deadline);
+    operation.progress.installedBinary = true;
     const found = await target.k0sVersion(path, deadline);
     if (found !== wanted) throw wrongVersion(operation, found, wanted);
     return `${wanted} ${source}`;

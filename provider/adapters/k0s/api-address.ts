@@ -12,8 +12,9 @@ export function apiServerOf(config: unknown, helperAddress: string): { readonly 
     return { host: api?.externalAddress ?? api?.address ?? helperAddress, port: api?.port ?? 6443 };
 }
 
-/** True where a worker keeps its API server when any one controller goes. */
-export function workersAreIndependent(config: unknown): boolean {
+/** How workers reach the API: `external` and `node-local` depend on no single controller (safety.md 20). */
+export function apiAccessOf(config: unknown): "external" | "node-local" | "controllers" {
     const spec = (config as ApiConfig | undefined)?.spec;
-    return spec?.api?.externalAddress !== undefined || spec?.network?.nodeLocalLoadBalancing?.enabled === true;
+    if (spec?.api?.externalAddress !== undefined) return "external";
+    return spec?.network?.nodeLocalLoadBalancing?.enabled === true ? "node-local" : "controllers";
 }

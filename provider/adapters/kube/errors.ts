@@ -4,7 +4,8 @@ import type { HttpRequest, HttpResponse } from "./transport";
 const REQUEST_TIMEOUT = 408;
 const TOO_MANY_REQUESTS = 429;
 const SERVER_ERROR = 500;
-const ADVICE_FORBIDDEN = "The admin certificate is not accepted: does the CA in pki/ belong to the cluster that is running?";
+const ADVICE_FORBIDDEN =
+    "The admin certificate is not accepted: does the CA in pki/ belong to the cluster that is running?";
 
 /** What the server said, as an error: 408, 429 and all of 5xx pass by themselves (etcd without a leader answers 500). */
 export function apiError(host: string, { method, path }: HttpRequest, { status, text }: HttpResponse): ApiError {

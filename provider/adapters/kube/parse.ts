@@ -1,9 +1,4 @@
-import {
-    type ControlNodeObject,
-    type EtcdMemberObject,
-    memberIdFromHex,
-    type NodeObject,
-} from "../../facts/cluster";
+import { type ControlNodeObject, type EtcdMemberObject, memberIdFromHex, type NodeObject } from "../../facts/cluster";
 import type { LeaseObject, PodObject } from "./index";
 
 /** The API's JSON as it comes; every field may be missing. */

@@ -1,4 +1,4 @@
-import { Agent, type AgentOptions, type IncomingMessage, request as startRequest, type RequestOptions } from "node:http";
+import { Agent, type IncomingMessage, request as startRequest, type RequestOptions } from "node:http";
 import type { Duplex } from "node:stream";
 import { connect as connectTls } from "node:tls";
 import { Deadline } from "../../deadline";
@@ -8,8 +8,8 @@ import type { KubeCredentials } from "./credentials";
 
 /** In every k0s API server's certificate, whatever address it is asked at; asking for an address would need SNI by IP. */
 const SERVER_NAME = "localhost";
-/** A few at a time: every one is a channel of an SSH connection that others use too. */
-const MAX_SOCKETS = 3;
+/** Calls at a time: each takes a channel of an SSH connection that others use too. */
+const MAX_CALLS = 4;
 /** Idle connections are given back soon. */
 const IDLE_TIMEOUT = 5000;
 
@@ -37,6 +37,7 @@ export interface HttpResponse {
  */
 export class KubeTransport {
     private readonly agent: TunnelAgent;
+    private readonly slots = new Slots(MAX_CALLS);
 
     constructor(
         private readonly via: Host,
@@ -48,9 +49,18 @@ export class KubeTransport {
         this.agent = new TunnelAgent(via, server, credentials, timeout);
     }
 
-    async send(request: HttpRequest): Promise<HttpResponse> {
+    send(request: HttpRequest): Promise<HttpResponse> {
+        return this.slots.run(() => this.sendNow(request));
+    }
+
+    close(): void {
+        this.agent.destroy();
+    }
+
+    private async sendNow(request: HttpRequest): Promise<HttpResponse> {
         const abort = new AbortController();
-        const timer = setTimeout(() => abort.abort(new Error(`no answer within ${this.timeout / 1000} s`)), this.timeout);
+        const late = (): void => abort.abort(new Error(`no answer within ${this.timeout / 1000} s`));
+        const timer = setTimeout(late, this.timeout);
         try {
             return await this.exchange(request, abort.signal);
         } catch (error) {
@@ -58,10 +68,6 @@ export class KubeTransport {
         } finally {
             clearTimeout(timer);
         }
-    }
-
-    close(): void {
-        this.agent.destroy();
     }
 
     private exchange({ method, path, contentType, body }: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
@@ -98,6 +104,25 @@ export class KubeTransport {
     }
 }
 
+/** Lets so many run at a time, first come, first served. The agent's own limit does not count connections being dialled. */
+class Slots {
+    private readonly waiting: (() => void)[] = [];
+
+    constructor(private free: number) {}
+
+    async run<T>(action: () => Promise<T>): Promise<T> {
+        if (this.free > 0) this.free -= 1;
+        else await new Promise<void>((resolve) => this.waiting.push(resolve));
+        try {
+            return await action();
+        } finally {
+            const next = this.waiting.shift();
+            if (next) next();
+            else this.free += 1;
+        }
+    }
+}
+
 type Created = (error: Error | null, stream: Duplex) => void;
 
 class TunnelAgent extends Agent {
@@ -107,14 +132,14 @@ class TunnelAgent extends Agent {
         private readonly credentials: KubeCredentials,
         private readonly dialTimeout: number,
     ) {
-        super({ keepAlive: true, maxSockets: MAX_SOCKETS, timeout: IDLE_TIMEOUT } satisfies AgentOptions);
+        super({ keepAlive: true, timeout: IDLE_TIMEOUT });
     }
 
     /** Node takes a stream through the callback when nothing is returned. */
     override createConnection(_options: unknown, created?: Created): undefined {
         this.dial().then(
             (stream) => created?.(null, stream),
-            (error: Error) => (created as ((error: Error) => void) | undefined)?.(error),
+            (error: unknown) => (created as ((error: unknown) => void) | undefined)?.(error),
         );
         return undefined;
     }

@@ -1,0 +1,150 @@
+import { parse, stringify } from "yaml";
+
+type Tree = Record<string, unknown>;
+
+/** etcd arguments that name this host or its moment of joining; k0s works them out for each host. */
+const HOST_ETCD_ARGS = /^(name|listen-.*|advertise-.*|initial-.*)$/;
+/** API server arguments that hold an address of this host. */
+const HOST_API_ARGS = new Set(["advertise-address", "bind-address"]);
+const ANY_ADDRESS = new Set(["0.0.0.0", "::"]);
+
+/** Arguments that name what the program itself writes or makes. */
+const OUTPUTS = /(^|-)(log-path|log-file|log-dir|cert-dir|data-dir|wal-dir)$/;
+/** k0s makes these while it joins. */
+const MADE_BY_K0S = /^\/(run|var\/run)\/|\/pki\//;
+
+export interface JoinerAddresses {
+    /** For `spec.api.address` and `spec.storage.etcd.peerAddress`. */
+    readonly address: string;
+}
+
+/**
+ * The k0s.yaml of a joining controller: the helper's without what belongs to the helper's host (safety.md 17), with the
+ * joiner's addresses, and the user's over it, deeply. Lists of the user replace. `spec.api.sans` is kept: it names where
+ * the cluster is reached, and k0s adds the host's own address itself.
+ */
+export function configForJoiner(
+    helperConfig: unknown,
+    own: JoinerAddresses,
+    user: Readonly<Record<string, unknown>> | undefined,
+): string {
+    const config = structuredClone(isTree(helperConfig) ? helperConfig : {});
+    stripHost(config, own.address);
+    const merged = merge(withAddresses(config, own.address), user ?? {});
+    return stringify(merged);
+}
+
+/**
+ * Absolute paths that k0s or its components read at start, so that they must exist before the join: values of every
+ * `extraArgs` and `rawArgs`, and the known file fields. What k0s itself makes or writes is not among them.
+ */
+export function filesReferredTo(config: string): string[] {
+    const paths = new Set<string>();
+    collect(parse(config) as unknown, paths);
+    return [...paths].sort();
+}
+
+/**
+ * The helper's configuration to hand on: what its administrator wrote, with the addresses and ports that are in force. The
+ * configuration in force itself also holds the defaults of the helper's version, images for one, which would be pinned.
+ */
+export function handOnConfig(written: unknown, inForce: unknown): unknown {
+    if (!isTree(written)) return inForce;
+    const { api, storage } = tree(tree(inForce)["spec"]);
+    const { address, port, k0sApiPort, externalAddress } = tree(api);
+    const { peerAddress } = tree(tree(storage)["etcd"]);
+    return merge(
+        {
+            spec: {
+                api: withoutUndefined({ address, port, k0sApiPort, externalAddress }),
+                storage: { etcd: withoutUndefined({ peerAddress }) },
+            },
+        },
+        written,
+    );
+}
+
+function stripHost(config: Tree, ownAddress: string): void {
+    const spec = tree(config["spec"]);
+    const api = tree(spec["api"]);
+    const etcd = tree(tree(spec["storage"])["etcd"]);
+    stripArgs(etcd, (name) => HOST_ETCD_ARGS.test(name));
+    stripArgs(api, (name, value) => HOST_API_ARGS.has(name) && !ANY_ADDRESS.has(value));
+    replaceUnicastSource(tree(tree(spec["network"])["controlPlaneLoadBalancing"]), ownAddress);
+}
+
+function stripArgs(component: Tree, belongsToHost: (name: string, value: string) => boolean): void {
+    const extra = component["extraArgs"];
+    if (isTree(extra)) {
+        const kept = Object.entries(extra).filter(([name, value]) => !belongsToHost(name, String(value)));
+        component["extraArgs"] = Object.fromEntries(kept);
+    }
+    const raw = component["rawArgs"];
+    if (Array.isArray(raw)) component["rawArgs"] = raw.filter((arg) => !belongsToHost(...splitArg(String(arg))));
+}
+
+function splitArg(arg: string): [name: string, value: string] {
+    const [name = "", ...value] = arg.replace(/^--?/, "").split("=");
+    return [name, value.join("=")];
+}
+
+/** keepalived's own address; the list of its peers is the administrator's. */
+function replaceUnicastSource(balancing: Tree, ownAddress: string): void {
+    const instances = tree(balancing["keepalived"])["vrrpInstances"];
+    if (!Array.isArray(instances)) return;
+    for (const instance of instances) {
+        if (isTree(instance) && "unicastSourceIP" in instance) instance["unicastSourceIP"] = ownAddress;
+    }
+}
+
+function withAddresses(config: Tree, address: string): Tree {
+    return merge(
+        { apiVersion: "k0s.k0sproject.io/v1beta1", kind: "ClusterConfig", ...config },
+        { spec: { api: { address }, storage: { type: "etcd", etcd: { peerAddress: address } } } },
+    );
+}
+
+/** `over` wins; maps are merged, everything else is replaced. */
+function merge(base: Tree, over: Readonly<Record<string, unknown>>): Tree {
+    const result: Tree = { ...base };
+    for (const [key, value] of Object.entries(over)) {
+        const before = result[key];
+        result[key] = isTree(before) && isTree(value) ? merge(before, value) : value;
+    }
+    return result;
+}
+
+function collect(value: unknown, paths: Set<string>): void {
+    if (Array.isArray(value)) for (const item of value) collect(item, paths);
+    if (!isTree(value)) return;
+    for (const [key, inner] of Object.entries(value)) {
+        if (key === "extraArgs" && isTree(inner)) {
+            for (const [name, argument] of Object.entries(inner)) addPath(name, argument, paths);
+        } else if (key === "rawArgs" && Array.isArray(inner)) {
+            for (const arg of inner) addPath(...splitArg(String(arg)), paths);
+        } else if (/^(ca|cert|key|clientCert|clientKey)File$/.test(key)) {
+            addPath(key, inner, paths);
+        } else {
+            collect(inner, paths);
+        }
+    }
+}
+
+function addPath(name: string, value: unknown, paths: Set<string>): void {
+    if (typeof value !== "string" || OUTPUTS.test(name)) return;
+    for (const part of value.split(",")) {
+        if (part.startsWith("/") && !MADE_BY_K0S.test(part)) paths.add(part);
+    }
+}
+
+function withoutUndefined(values: Tree): Tree {
+    return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+}
+
+function tree(value: unknown): Tree {
+    return isTree(value) ? value : {};
+}
+
+function isTree(value: unknown): value is Tree {
+    return typeof value === "object" && value !== null && !Array.isArray(value);
+}

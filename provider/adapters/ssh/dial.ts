@@ -1,0 +1,221 @@
+import type { Duplex } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Client, type ConnectConfig } from "ssh2";
+import { Deadline } from "../../deadline";
+import { ConnectionError, HostKeyError, messageOf } from "../../errors";
+import { timerLength } from "./before";
+import { answersTo, credentialsFor, type Login } from "./credentials";
+import { KEY_TYPES, algorithmsFor, fingerprintOf, parseHostKey, typeOf, type ExpectedHostKey } from "./host-key";
+
+/** A dead connection is noticed after three unanswered probes. */
+const KEEPALIVE_INTERVAL = 10_000;
+const KEEPALIVE_COUNT = 3;
+
+/** Pauses between attempts, as in pulumi-command. */
+const FIRST_PAUSE = 100;
+const PAUSE_FACTOR = 1.5;
+const LONGEST_PAUSE = 5_000;
+
+/** One attempt, where neither `perDialTimeout` nor the deadline says something shorter. */
+const LONGEST_ATTEMPT = 120_000;
+
+export interface DialedConnection {
+    readonly client: Client;
+    readonly hostKeyFingerprint: string;
+}
+
+/** Makes the stream to speak SSH on: undefined = an own TCP connection. Called for each attempt (a bastion). */
+export type OpenStream = ((deadline: Deadline) => Promise<Duplex>) | undefined;
+
+/**
+ * Dials until it works, `dialErrorLimit` is passed or the deadline comes. Wrong credentials, a wrong host key and a
+ * ConnectionError that says so are reported at once. Throws ConnectionError, HostKeyError, InputError.
+ */
+export async function dial(
+    host: string,
+    login: Login,
+    open: OpenStream,
+    deadline: Deadline,
+): Promise<DialedConnection> {
+    const expected = login.hostKey === undefined ? undefined : parseHostKey(login.hostKey, host);
+    const credentials = credentialsFor(login, host);
+    let pause = FIRST_PAUSE;
+    for (let failures = 1; ; failures += 1) {
+        try {
+            return await dialWithAnyKey(host, login, credentials, expected, open, deadline);
+        } catch (error) {
+            const final = !(error instanceof ConnectionError) || !error.retryable;
+            if (final) throw error;
+            const limitReached = login.dialErrorLimit >= 0 && failures > login.dialErrorLimit;
+            if (limitReached || deadline.remaining <= pause) throw afterAttempts(error, failures);
+        }
+        await sleep(pause);
+        pause = Math.min(pause * PAUSE_FACTOR, LONGEST_PAUSE);
+    }
+}
+
+/**
+ * A fingerprint does not tell the key's type, and a host has several keys: where the one it shows first is another, the
+ * other types are asked for before the key counts as wrong.
+ */
+async function dialWithAnyKey(
+    host: string,
+    login: Login,
+    credentials: ConnectConfig,
+    expected: ExpectedHostKey | undefined,
+    open: OpenStream,
+    deadline: Deadline,
+): Promise<DialedConnection> {
+    let types = expected?.type === undefined ? KEY_TYPES : [expected.type];
+    const presented: Buffer[] = [];
+    for (;;) {
+        const attempt = new Attempt(host, login, credentials, expected, types);
+        try {
+            return await attempt.run(open, deadline);
+        } catch (error) {
+            const { wrongKey } = attempt;
+            const noOtherKey = presented.length > 0 || expected?.type !== undefined;
+            if (wrongKey === undefined && !(noOtherKey && isNoCommonKey(error))) throw error;
+            if (wrongKey !== undefined) presented.push(wrongKey);
+            types = types.filter((type) => wrongKey === undefined || type !== typeOf(wrongKey));
+            const exhausted = wrongKey === undefined || types.length === 0 || expected?.type !== undefined;
+            if (exhausted) throw wrongHostKey(host, expected, presented);
+        }
+    }
+}
+
+/** One connection attempt. */
+class Attempt {
+    /** The key the host showed, where it was another than expected. */
+    wrongKey: Buffer | undefined;
+    private fingerprint = "";
+    private readonly client = new Client();
+
+    constructor(
+        private readonly host: string,
+        private readonly login: Login,
+        private readonly credentials: ConnectConfig,
+        private readonly expected: ExpectedHostKey | undefined,
+        private readonly types: readonly string[],
+    ) {}
+
+    async run(open: OpenStream, deadline: Deadline): Promise<DialedConnection> {
+        const own = this.login.perDialTimeout > 0 ? this.login.perDialTimeout * 1000 : LONGEST_ATTEMPT;
+        const limit = deadline.within(own);
+        const stream = await open?.(limit);
+        await this.connect(stream, limit);
+        return { client: this.client, hostKeyFingerprint: this.fingerprint };
+    }
+
+    private connect(stream: Duplex | undefined, limit: Deadline): Promise<void> {
+        const { client } = this;
+        return new Promise((resolve, reject) => {
+            const seconds = Math.round(limit.remaining / 100) / 10;
+            const timer = setTimeout(
+                () => fail(this.failure(`no answer on port ${this.login.port} within ${seconds} s`)),
+                timerLength(limit),
+            );
+            const fail = (error: Error): void => {
+                clearTimeout(timer);
+                client.end();
+                client.destroy();
+                stream?.destroy();
+                reject(error);
+            };
+            // Stays for good: an error after a failed attempt must not be an unhandled one.
+            client.on("error", (error: Error & { level?: string }) => {
+                // The agent is only one way to log in; the server's verdict comes separately.
+                if (error.level !== "agent") fail(this.describe(error));
+            });
+            client.once("close", () => fail(this.failure("the connection was closed while it was being set up")));
+            client.once("ready", () => {
+                clearTimeout(timer);
+                client.removeAllListeners("close");
+                resolve();
+            });
+            client.on("keyboard-interactive", (_name, _text, _language, prompts, finish) =>
+                finish(answersTo(prompts, this.login.password)),
+            );
+            try {
+                client.connect(this.config(stream));
+            } catch (error) {
+                fail(this.failure(messageOf(error), false));
+            }
+        });
+    }
+
+    private config(stream: Duplex | undefined): ConnectConfig {
+        return {
+            ...this.credentials,
+            ...(stream === undefined ? { host: this.host, port: this.login.port } : { sock: stream as never }),
+            algorithms: { serverHostKey: algorithmsFor(this.types) as never },
+            keepaliveInterval: KEEPALIVE_INTERVAL,
+            keepaliveCountMax: KEEPALIVE_COUNT,
+            // Our own timer covers name resolution and TCP too.
+            readyTimeout: 0,
+            hostVerifier: (key: Buffer) => this.verify(key),
+        };
+    }
+
+    private verify(key: Buffer): boolean {
+        this.fingerprint = fingerprintOf(key);
+        const right = this.expected === undefined || this.expected.fingerprint === this.fingerprint;
+        if (!right) this.wrongKey = key;
+        return right;
+    }
+
+    private describe(error: Error & { level?: string; code?: string }): ConnectionError {
+        if (error.level === "client-authentication") return this.authenticationFailed(error);
+        const known: Readonly<Record<string, string>> = {
+            ECONNREFUSED: `connection refused on port ${this.login.port}`,
+            ENOTFOUND: "the name is not known",
+            EAI_AGAIN: "the name cannot be resolved now",
+            EHOSTUNREACH: "no route to the host",
+            ENETUNREACH: "no route to the network",
+            ETIMEDOUT: `no answer on port ${this.login.port}`,
+            ECONNRESET: "the connection was reset",
+        };
+        return this.failure(known[error.code ?? ""] ?? error.message, true, error);
+    }
+
+    private authenticationFailed(cause: Error): ConnectionError {
+        const { user, privateKey, password } = this.login;
+        const given = [
+            ...(privateKey === undefined ? [] : ["private key"]),
+            ...(this.credentials.agent === undefined ? [] : ["SSH agent"]),
+            ...(password === undefined ? [] : ["password"]),
+        ].join(", ");
+        return new ConnectionError({
+            stage: "connecting",
+            host: this.host,
+            what: `the host does not let ${user} in (tried: ${given})`,
+            advice: "Check connection.user and the credentials; is the public key in the user's authorized_keys?",
+            retryable: false,
+            cause,
+        });
+    }
+
+    private failure(what: string, retryable = true, cause?: unknown): ConnectionError {
+        return new ConnectionError({ stage: "connecting", host: this.host, what, retryable, cause });
+    }
+}
+
+function isNoCommonKey(error: unknown): boolean {
+    return /no matching host key/i.test(messageOf(error));
+}
+
+function wrongHostKey(host: string, expected: ExpectedHostKey | undefined, presented: readonly Buffer[]): HostKeyError {
+    const shown = presented.map((key) => `${typeOf(key)} ${fingerprintOf(key)}`).join(", ");
+    const wanted = [expected?.type, expected?.fingerprint].filter((part) => part !== undefined).join(" ");
+    return new HostKeyError({
+        stage: "connecting",
+        host,
+        what: `the host key is not the expected one: hostKey is ${wanted}, the host shows ${shown || "none of that type"}`,
+        advice: "If the machine was rebuilt, correct hostKey. Otherwise somebody may be in between: do not go on.",
+    });
+}
+
+function afterAttempts(error: ConnectionError, attempts: number): ConnectionError {
+    if (attempts === 1) return error;
+    return new ConnectionError({ ...error.details, what: `${error.details.what} (after ${attempts} attempts)` });
+}

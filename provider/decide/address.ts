@@ -1,0 +1,25 @@
+/** One spelling for an address: IPv6 compressed and without brackets or zone, everything in lower case. */
+export function normalAddress(address: string): string {
+    const bare = address
+        .trim()
+        .toLowerCase()
+        .replace(/^\[|\]$/g, "")
+        .replace(/%.*$/, "");
+    if (!bare.includes(":")) return bare;
+    try {
+        return new URL(`http://[${bare}]`).hostname.replace(/^\[|\]$/g, "");
+    } catch {
+        return bare;
+    }
+}
+
+/** The addresses that occur in both lists. */
+export function sharedAddresses(some: readonly string[], others: readonly string[]): string[] {
+    const known = new Set(others.map(normalAddress));
+    return some.map(normalAddress).filter((address) => known.has(address));
+}
+
+/** Every address a host is known by: those of its interfaces and the one it was reached at. */
+export function addressesOf(host: { readonly address: string; readonly addresses: readonly string[] }): string[] {
+    return [...new Set([...host.addresses, host.address].map(normalAddress))];
+}

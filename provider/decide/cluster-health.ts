@@ -1,0 +1,105 @@
+import { type ClusterFacts, type Member, memberIdToHex } from "../facts/cluster";
+import { normalAddress, sharedAddresses } from "./address";
+import type { Topic } from "./refusal";
+
+/** How long a Node may be NotReady before it counts (safety.md 22): every fresh one wobbles once, 5–8 s (observed.md). */
+export const WOBBLE_MS = 60_000;
+
+/** What the operation itself moves, and therefore never counts. */
+export interface Exempt {
+    readonly nodeNames: readonly string[];
+    readonly memberIds: readonly bigint[];
+}
+
+export interface Problem {
+    /** One clause, without times or counters. */
+    readonly what: string;
+    /** True where it passes by itself: wait, do not fail. */
+    readonly transient: boolean;
+    readonly topic?: Topic;
+}
+
+/** What keeps an operation from starting on a cluster; `now` in milliseconds since 1970. Empty: it is stable. */
+export function clusterProblems(cluster: ClusterFacts, exempt: Exempt, now: number): Problem[] {
+    return [
+        ...etcdProblems(cluster),
+        ...cluster.members
+            .filter((member) => !exempt.memberIds.includes(member.id))
+            .flatMap((member) => memberProblems(member, cluster)),
+        ...leavingProblems(cluster, exempt),
+        ...nodeProblems(cluster, exempt, now),
+        ...versionProblems(cluster, exempt),
+    ];
+}
+
+function etcdProblems({ leaderId, alarms }: ClusterFacts): Problem[] {
+    return [
+        ...(leaderId === undefined ? [{ what: "etcd has no leader", transient: true } as const] : []),
+        ...alarms.map((alarm) => lasting(`etcd alarm ${alarm}`, "unhealthy-bystander")),
+    ];
+}
+
+function memberProblems(member: Member, cluster: ClusterFacts): Problem[] {
+    const who = `etcd member ${describeMember(member)}`;
+    if (!isKnown(member, cluster)) {
+        return [lasting(`${who} belongs to no known controller: a ghost`, "ghost-member")];
+    }
+    if (member.name === "") return [lasting(`${who} was added and never started`, "ghost-member")];
+    if (member.learner) return [lasting(`${who} is a learner`, "unhealthy-bystander")];
+    if (member.health === "healthy") return [];
+    const why = member.health === "unhealthy" ? "is not healthy" : "was not proven healthy";
+    return [lasting(`${who} ${why}`, "unhealthy-bystander")];
+}
+
+/** Name, address and ID, as a person needs them to find it: `c3 at 10.0.0.3 (8e9e05c52164694d)`. */
+export function describeMember({ id, name, peerHosts }: Pick<Member, "id" | "name" | "peerHosts">): string {
+    return `${name === "" ? "without a name" : name} at ${peerHosts.join(", ")} (${memberIdToHex(id)})`;
+}
+
+function isKnown(member: Member, { etcdMembers, controlNodes, nodes }: ClusterFacts): boolean {
+    const addresses = [...controlNodes, ...nodes].flatMap((object) => object.addresses);
+    if (sharedAddresses(member.peerHosts, addresses).length > 0) return true;
+    return etcdMembers.some(({ memberId, peerAddress }) =>
+        memberId === undefined
+            ? peerAddress !== undefined && member.peerHosts.map(normalAddress).includes(normalAddress(peerAddress))
+            : memberId === member.id,
+    );
+}
+
+function leavingProblems({ members, etcdMembers }: ClusterFacts, exempt: Exempt): Problem[] {
+    const ids = new Set(members.map((member) => member.id));
+    return etcdMembers
+        .filter(({ leave, memberId }) => leave && memberId !== undefined && ids.has(memberId))
+        .filter(({ memberId }) => memberId !== undefined && !exempt.memberIds.includes(memberId))
+        .map(({ name }) => ({ what: `EtcdMember ${name} is leaving`, transient: true, topic: "leave-in-progress" }));
+}
+
+function nodeProblems({ nodes }: ClusterFacts, exempt: Exempt, now: number): Problem[] {
+    return nodes
+        .filter((node) => !node.ready && !exempt.nodeNames.includes(node.name))
+        .map((node) => ({
+            what: `Node ${node.name} is NotReady`,
+            transient: node.readySince > 0 && now - node.readySince < WOBBLE_MS,
+            topic: "unhealthy-bystander",
+        }));
+}
+
+/** ControlNodes of controllers that left are never deleted by k0s; only those of members count. */
+function versionProblems({ controlNodes, members, helper }: ClusterFacts, exempt: Exempt): Problem[] {
+    const peers = members.flatMap((member) => member.peerHosts);
+    const others = controlNodes.filter(
+        ({ name, addresses }) => !exempt.nodeNames.includes(name) && sharedAddresses(addresses, peers).length > 0,
+    );
+    return others
+        .filter(({ k0sVersion }) => k0sVersion !== undefined && k0sVersion !== helper.k0sVersion)
+        .map(({ name, k0sVersion }) =>
+            lasting(
+                `controller ${name} runs k0s ${k0sVersion}, ${helper.nodeName} ${helper.k0sVersion}`,
+                "version-mismatch",
+            ),
+        );
+}
+
+function lasting(what: string, topic: Topic): Problem {
+    return { what, transient: false, topic };
+}

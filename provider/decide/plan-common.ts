@@ -1,0 +1,169 @@
+import { type ClusterFacts, type Member, memberIdFromHex, memberIdToHex, type NodeObject } from "../facts/cluster";
+import type { OperationRecord } from "../facts/host";
+import type { Role } from "../inputs";
+import { addressesOf, normalAddress } from "./address";
+import { describeMember } from "./cluster-health";
+import { type Verdict, type VerdictReport, verdictFor } from "./etcd-verdict";
+import { markerOf, type Mark } from "./identity";
+import { type Cell, needsVerdict, type NodeKind, type NodeOperation } from "./matrix";
+import { objectNameOf, OWNER_ANNOTATION, TOKEN_ANNOTATION } from "./names";
+import type { RemovalSituation, Situation } from "./plan-types";
+import { type Refusal, refuse, type Topic } from "./refusal";
+import { checkRole } from "./role";
+import { type ScenarioReport, scenarioOf } from "./scenario";
+
+export function kindOf(role: Role): NodeKind {
+    return role === "worker" ? "worker" : "controller";
+}
+
+/** What stands before everything else: the role on the host (safety.md 3), then which etcd it serves (2). */
+export function refuseWrongHost(
+    situation: Pick<Situation, "role" | "host" | "cluster" | "targetEtcd">,
+): Refusal | undefined {
+    const role = checkRole(situation.role, situation.host, situation.cluster);
+    if (!role.ok) return refuse(role.why, role.evidence, "wrong-role");
+    return refuseSecondCluster(situation);
+}
+
+function refuseSecondCluster({ targetEtcd, cluster }: Pick<Situation, "cluster" | "targetEtcd">): Refusal | undefined {
+    if (targetEtcd === undefined) return undefined;
+    const { helper } = cluster;
+    const found = `its own etcd serves cluster ${memberIdToHex(targetEtcd.clusterId)}`;
+    if (targetEtcd.clusterId !== helper.etcdClusterId) {
+        const expected = `${helper.address} serves cluster ${memberIdToHex(helper.etcdClusterId)}`;
+        return refuse("the host is a second cluster", [found, expected], "second-cluster");
+    }
+    if (targetEtcd.memberIds?.includes(helper.memberId) ?? true) return undefined;
+    const missing = `${helper.address} (${memberIdToHex(helper.memberId)}) does not occur in its list of members`;
+    return refuse("the host is a second cluster", [found, missing], "second-cluster");
+}
+
+/** Scenario and verdict of a host that answers. */
+export interface Look {
+    readonly scenario: ScenarioReport;
+    /** Only where the scenario asks for one. */
+    readonly verdict: VerdictReport | undefined;
+}
+
+export function look(situation: Situation): Look | Refusal {
+    const { role, host, cluster, nodeName } = situation;
+    const scenario = scenarioOf(host, cluster, nodeName);
+    if (scenario.kind === "refuse") return scenario;
+    const verdict = verdictOf(situation);
+    return { scenario, verdict: needsVerdict(scenario.scenario, kindOf(role)) ? verdict : undefined };
+}
+
+/** The verdict on the node's member, whatever the scenario. */
+export function verdictOf({
+    host,
+    cluster,
+    nodeName,
+    peerAddress,
+    state,
+}: Pick<RemovalSituation, "host" | "cluster" | "nodeName" | "peerAddress" | "state">): VerdictReport {
+    const addresses = [...new Set([normalAddress(peerAddress), ...(host === undefined ? [] : addressesOf(host))])];
+    return verdictFor(
+        {
+            addresses,
+            nodeName,
+            ...(host === undefined ? {} : { hostName: objectNameOf(host) }),
+            ...(state?.memberId === undefined ? {} : { memberId: state.memberId }),
+        },
+        cluster,
+    );
+}
+
+export function isPassing({ scenario, verdict }: Look): boolean {
+    return scenario.passing || verdict?.passing === true;
+}
+
+/** A host whose etcd serves this cluster while the cluster does not list it: never "skip etcd" (safety.md 2). */
+export function refuseUnlisted({ targetEtcd }: Situation, { verdict }: Look): Refusal | undefined {
+    if (targetEtcd === undefined || verdict === undefined || verdict.member !== undefined) return undefined;
+    return refuse(
+        "its own etcd serves, but the cluster does not list it as a member",
+        verdict.evidence,
+        "second-cluster",
+        true,
+    );
+}
+
+export function refuseCell(cell: Cell, { scenario, verdict }: Look): Refusal {
+    const parts = [`scenario ${scenario.scenario} (${scenario.title})`, ...(cell.verdict ? [cell.verdict] : [])];
+    return refuse(
+        `${parts.join(", ")}: ${cell.words}`,
+        [...scenario.evidence, ...(verdict?.evidence ?? [])],
+        topicOf(cell),
+        isPassing({ scenario, verdict }),
+    );
+}
+
+const TOPIC_BY_VERDICT: Readonly<Partial<Record<Verdict, Topic>>> = {
+    VerdictHazardCRMissing: "member-without-cr",
+    VerdictCRStatusNeverWritten: "cr-status-never-written",
+    VerdictCRStatusStale: "cr-status-stale",
+    VerdictOOBRemovalStaleCR: "removed-out-of-band",
+    VerdictCorruptedRemoval: "interrupted-removal",
+    VerdictUnknown: "unknown-state",
+    VerdictLeaveRequested: "leave-in-progress",
+    VerdictLeftCRNotUpdated: "leave-in-progress",
+    VerdictMemberLeftCRNeedsCleanup: "interrupted-removal",
+};
+
+/** Which section of the runbook tells more about a cell that fails. */
+export function topicOf({
+    scenario,
+    verdict,
+    operation,
+}: Pick<Cell, "scenario" | "verdict"> & { operation: NodeOperation }): Topic {
+    if (scenario === 5 || scenario === 8) return "foreign-cluster";
+    if (scenario === 9) return "unknown-state";
+    const known = verdict === undefined ? undefined : TOPIC_BY_VERDICT[verdict];
+    if (known !== undefined) return known;
+    if (operation === "add" && verdict === "VerdictHealthy" && scenario < 2) return "member-on-wiped-host";
+    // Its k0s runs or its files are there, and etcd does not know it.
+    if (verdict === "VerdictClean" && scenario >= 2 && scenario <= 4) return "removed-out-of-band";
+    return "broken-installation";
+}
+
+/** An operation of ours that was interrupted on this node: its record is in the marker or in the lock (safety.md 11). */
+export function interruptedOperation({
+    host,
+    record,
+    inputs,
+    peerAddress,
+    state,
+}: RemovalSituation): OperationRecord | undefined {
+    const marker = host === undefined ? undefined : markerOf(host);
+    const isOurs = marker !== undefined && (marker.owner === inputs.owner || marker.token === state?.token);
+    if (isOurs && marker.operation !== undefined) return marker.operation;
+    const targets = [peerAddress, inputs.host ?? peerAddress, host?.address ?? peerAddress].map(normalAddress);
+    const isRecorded = record?.owner === inputs.owner && targets.includes(normalAddress(record.target));
+    return isRecorded ? record : undefined;
+}
+
+export function wasThereBefore(record: OperationRecord, member: Member): boolean {
+    return record.baseline.some((id) => memberIdFromHex(id) === member.id);
+}
+
+export function isRemoving(record: OperationRecord | undefined, memberId: bigint | undefined): boolean {
+    return record?.removing !== undefined && memberId !== undefined && memberIdFromHex(record.removing) === memberId;
+}
+
+export function annotationOf(node: NodeObject | undefined): Mark | undefined {
+    if (node === undefined) return undefined;
+    return { owner: node.annotations[OWNER_ANNOTATION], token: node.annotations[TOKEN_ANNOTATION] };
+}
+
+/** Voters, and those of them proven healthy. */
+export function countVoters({ members }: Pick<ClusterFacts, "members">): {
+    readonly voters: number;
+    readonly healthy: number;
+} {
+    const voters = members.filter((member) => !member.learner);
+    return { voters: voters.length, healthy: voters.filter((member) => member.health === "healthy").length };
+}
+
+export function describeHealth(member: Member): string {
+    return `${member.learner ? "learner" : "voter"} ${describeMember(member)}: health ${member.health}`;
+}

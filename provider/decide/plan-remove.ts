@@ -1,0 +1,265 @@
+import type { ControlNodeObject, Member, NodeObject } from "../facts/cluster";
+import type { HostFacts, OperationRecord } from "../facts/host";
+import { addressesOf, normalAddress, sharedAddresses } from "./address";
+import { describeMember } from "./cluster-health";
+import { eraOf } from "./era";
+import type { VerdictReport } from "./etcd-verdict";
+import { isOtherMachine, isOurs } from "./identity";
+import { cellFor, type RemoveSteps } from "./matrix";
+import { objectNameOf } from "./names";
+import {
+    countVoters,
+    describeHealth,
+    interruptedOperation,
+    isPassing,
+    isRemoving,
+    kindOf,
+    look,
+    type Look,
+    refuseCell,
+    refuseUnlisted,
+    refuseWrongHost,
+    topicOf,
+    verdictOf,
+    wasThereBefore,
+} from "./plan-common";
+import type { LeaveAlone, RemovalSituation, RemovePlan, Situation } from "./plan-types";
+import { howToLeave, type LeaveMethod, mayRemove } from "./quorum";
+import { type Refusal, refuse } from "./refusal";
+import { checkClaim } from "./plan-claim";
+import { isHealthy, isNodeOf } from "./scenario";
+import { strandedWorkers } from "./stranded";
+
+/**
+ * How to take a node out, or why not. In order: whose it is now, which machine it is, role, second cluster, scenario,
+ * verdict, matrix cell – where the cell fails, our interrupted operation that explains the state –, quorum, workers that
+ * would be stranded.
+ */
+export function planRemove(situation: RemovalSituation): RemovePlan | LeaveAlone | Refusal {
+    const claim = checkClaim(situation, nodeObject(situation));
+    if (claim !== undefined) return claim;
+    const course = hasHost(situation) ? fromHost(situation) : fromCluster(situation);
+    if ("what" in course) return course;
+    return refuseQuorum(situation, course) ?? refuseStranding(situation, course) ?? toPlan(situation, course);
+}
+
+/** What is to be done, before quorum is looked at. */
+interface Course {
+    readonly steps: RemoveSteps;
+    readonly seen: Look | undefined;
+    readonly verdict: VerdictReport | undefined;
+    readonly touchesHost: boolean;
+    readonly notes: readonly string[];
+    readonly resumes?: OperationRecord;
+}
+
+/** False for a host that does not answer, or is another machine by now: then only the cluster's side is done. */
+function hasHost(situation: RemovalSituation): situation is RemovalSituation & Situation {
+    return situation.host !== undefined && !isOtherMachine(situation.host, situation.state);
+}
+
+function fromHost(situation: RemovalSituation & Situation): Course | Refusal {
+    const wrong = refuseWrongHost(situation);
+    if (wrong !== undefined) return wrong;
+    const seen = look(situation);
+    if (!("scenario" in seen)) return seen;
+    const course = refuseUnlisted(situation, seen) ?? chooseCourse(situation, seen);
+    return "what" in course ? course : withinRights(situation, course);
+}
+
+function chooseCourse(situation: RemovalSituation & Situation, seen: Look): Course | Refusal {
+    const { scenario, verdict } = seen;
+    const cell = cellFor(scenario.scenario, verdict?.verdict, kindOf(situation.role), "remove");
+    const record = interruptedOperation(situation);
+    const common = { seen, verdict, touchesHost: true, notes: [] };
+    if (cell.action.kind === "remove") return finishLeave({ ...common, steps: cell.action.steps }, record);
+    const resumed = record === undefined ? undefined : resume(situation, seen, record);
+    if (resumed !== undefined && record !== undefined) return { ...common, ...resumed, resumes: record };
+    return refuseCell(cell, seen);
+}
+
+/** A leave that we asked for and that never ended is done by ID now, not waited for again (safety.md 11). */
+function finishLeave(course: Course, record: OperationRecord | undefined): Course {
+    const isOurLeave = course.steps.leave === "wait-left" && isRemoving(record, course.verdict?.member?.id);
+    if (!isOurLeave || record === undefined) return course;
+    return { ...course, steps: { ...course.steps, leave: "leave" }, resumes: record };
+}
+
+/** The state as our own interrupted operation left it; undefined where the record does not explain it. */
+function resume(
+    situation: RemovalSituation,
+    { scenario, verdict: computed }: Look,
+    record: OperationRecord,
+): Pick<Course, "steps" | "verdict"> | undefined {
+    if (scenario.scenario === 5 || scenario.scenario === 8) return undefined;
+    const base = { drain: false, deleteNode: true, machine: "reset", order: "leave-first" } as const;
+    if (situation.role === "worker") {
+        return { verdict: undefined, steps: { ...base, leave: "none", deleteObject: false } };
+    }
+    // Scenario 9 computes no verdict for the matrix, yet an interrupted operation may have left a member.
+    const verdict = computed ?? verdictOf(situation);
+    const etcd = explainedBy(record, verdict);
+    return etcd === undefined ? undefined : { verdict, steps: { ...base, ...etcd } };
+}
+
+/** What is left to do in etcd, if the record accounts for the member and the object that are there. */
+function explainedBy(
+    record: OperationRecord,
+    { verdict, member, object }: VerdictReport,
+): Pick<RemoveSteps, "leave" | "deleteObject"> | undefined {
+    if (member !== undefined) {
+        const isOurs = record.kind === "remove" ? isRemoving(record, member.id) : !wasThereBefore(record, member);
+        return isOurs ? { leave: "leave", deleteObject: true } : undefined;
+    }
+    if (object !== undefined) {
+        return isRemoving(record, object.memberId) ? { leave: "none", deleteObject: true } : undefined;
+    }
+    return verdict === "VerdictClean" ? { leave: "none", deleteObject: false } : undefined;
+}
+
+/** safety.md 4: on a machine that is not ours nothing is written. */
+function withinRights({ host, state, cluster }: Situation, course: Course): Course {
+    const { ours, why } = isOurs(host, state, cluster.helper);
+    if (ours || course.steps.machine === "none") return { ...course, touchesHost: ours };
+    return withoutHost(course, `nothing is done on ${host.address}: ${why}`);
+}
+
+function withoutHost(course: Course, note: string): Course {
+    return {
+        ...course,
+        steps: { ...course.steps, machine: "none" },
+        touchesHost: false,
+        notes: [...course.notes, note],
+    };
+}
+
+/** Without the host, its k0s counts as broken: scenario 6 of the document, less what would be done on the machine. */
+function fromCluster(situation: RemovalSituation): Course | Refusal {
+    const { host, inputs, role, state, peerAddress } = situation;
+    if (host === undefined && inputs.onUnreachable !== "remove-from-cluster") {
+        return refuse("the host does not answer, and onUnreachable is fail", []);
+    }
+    // Another machine may have the address now; its own addresses say nothing about the node that was there.
+    const alone = { ...situation, host: undefined };
+    const verdict = verdictOf(alone);
+    const { member } = verdict;
+    if (role === "worker" && member !== undefined) {
+        return refuse("the resource is a worker, the host is not", verdict.evidence, "wrong-role");
+    }
+    const isCertain =
+        member === undefined || member.id === state?.memberId || (host === undefined && state?.memberId === undefined);
+    if (!isCertain) {
+        return refuse(`the member at ${peerAddress} is not the one in state`, verdict.evidence, "ghost-member");
+    }
+    const cell = cellFor(6, verdict.verdict, kindOf(role), "remove");
+    const record = interruptedOperation(alone);
+    const course = { seen: undefined, verdict, touchesHost: true, notes: [] };
+    const note =
+        host === undefined
+            ? "the host does not answer: only the cluster's side is done"
+            : `${host.address} is another machine now (${host.machineId}): only the cluster's side is done`;
+    if (cell.action.kind === "remove") {
+        const steps = { ...cell.action.steps, drain: nodeObject(alone)?.ready === true };
+        return withoutHost(finishLeave({ ...course, steps }, record), note);
+    }
+    const explained = record === undefined ? undefined : explainedBy(record, verdict);
+    if (explained !== undefined && record !== undefined) {
+        const steps = { ...explained, drain: false, deleteNode: true, machine: "none", order: "leave-first" } as const;
+        return withoutHost({ ...course, steps, resumes: record }, note);
+    }
+    const what = `${verdict.verdict}: ${cell.words}`;
+    return refuse(what, verdict.evidence, topicOf(cell), verdict.passing === true);
+}
+
+function refuseQuorum(situation: RemovalSituation, { steps, verdict }: Course): Refusal | undefined {
+    const member = verdict?.member;
+    if (steps.leave !== "leave" || member === undefined) return undefined;
+    const permission = mayRemove({
+        ...countVoters(situation.cluster),
+        targetIsVoter: !member.learner,
+        targetHealthy: member.health === "healthy",
+        minControllers: situation.inputs.minControllers,
+    });
+    if (permission.ok) return undefined;
+    const what = `${describeMember(member)} cannot be removed: ${permission.why}`;
+    return refuse(what, situation.cluster.members.map(describeHealth), "quorum");
+}
+
+function refuseStranding(situation: RemovalSituation, { verdict }: Course): Refusal | undefined {
+    const { inputs, apiAccess = "controllers", cluster } = situation;
+    // A controller that is dead or gone strands nobody any more.
+    if (verdict?.member?.health !== "healthy" || inputs.allowStrandedWorkers || apiAccess !== "controllers") {
+        return undefined;
+    }
+    const stranded = strandedWorkers(cluster, subjectAddresses(situation));
+    if (stranded.length === 0) return undefined;
+    return refuse("workers would lose the API with this controller", stranded, "stranded-workers");
+}
+
+function toPlan(situation: RemovalSituation, course: Course): RemovePlan {
+    const { steps, seen, verdict, touchesHost, notes, resumes } = course;
+    const node = nodeObject(situation);
+    return {
+        kind: "remove",
+        steps,
+        howToLeave: methodOf(situation, course),
+        member: verdict?.member,
+        object: verdict?.object,
+        node: steps.deleteNode ? node : undefined,
+        controlNode: situation.role === "worker" ? undefined : controlNodeObject(situation),
+        touchesHost,
+        scenario: seen?.scenario.scenario,
+        verdict,
+        notes: [
+            ...notes,
+            ...(node !== undefined && !steps.deleteNode ? [`Node ${node.name} stays registered`] : []),
+            ...(resumes === undefined ? [] : [`finishing our interrupted operation ${resumes.id} (${resumes.kind})`]),
+        ],
+        lookAgain: seen === undefined ? verdict?.passing === true : isPassing(seen),
+        ...(resumes === undefined ? {} : { resumes }),
+    };
+}
+
+function methodOf(situation: RemovalSituation, { verdict, resumes }: Course): LeaveMethod {
+    const member = verdict?.member;
+    // What was interrupted once is not left to k0s a second time.
+    if (member === undefined || resumes !== undefined) return "member-remove";
+    return howToLeave({
+        ...countVoters(situation.cluster),
+        targetIsVoter: !member.learner,
+        targetHealthy: isResponsive(situation.host, member),
+        hasObject: verdict?.object !== undefined,
+        era: eraOf(situation.cluster.helper.k0sVersion),
+    });
+}
+
+/** Its etcd answers, and so does its k0s, which would have to carry the leave out. */
+function isResponsive(host: HostFacts | undefined, { health }: Member): boolean {
+    return health === "healthy" && (host === undefined || isHealthy(host));
+}
+
+function subjectAddresses({ host, peerAddress, state }: RemovalSituation): string[] {
+    const own = host === undefined || isOtherMachine(host, state) ? [] : addressesOf(host);
+    return [...new Set([normalAddress(peerAddress), ...own])];
+}
+
+/** The Node of that name, if it is this node's: by the machine that answers or that state knows, else by address. */
+function nodeObject(situation: RemovalSituation): NodeObject | undefined {
+    const { host, state, cluster, nodeName } = situation;
+    const node = cluster.nodes.find((candidate) => candidate.name === nodeName);
+    if (node === undefined) return undefined;
+    if (hasHost(situation) && isNodeOf(situation.host, node)) return node;
+    if (node.machineId !== "" && node.machineId === state?.machineId) return node;
+    const isUnknown = node.machineId === "" || (host === undefined && state?.machineId === undefined);
+    return isUnknown && sharedAddresses(node.addresses, subjectAddresses(situation)).length > 0 ? node : undefined;
+}
+
+/** k0s names it after the host, which the Node's name may hide; the address tells. */
+function controlNodeObject(situation: RemovalSituation): ControlNodeObject | undefined {
+    const { host, nodeName, cluster } = situation;
+    const addresses = subjectAddresses(situation);
+    const byAddress = cluster.controlNodes.find((object) => sharedAddresses(object.addresses, addresses).length > 0);
+    if (byAddress !== undefined) return byAddress;
+    const names = [nodeName, ...(host === undefined ? [] : [objectNameOf(host)])];
+    return cluster.controlNodes.find(({ name, addresses: own }) => names.includes(name) && own.length === 0);
+}

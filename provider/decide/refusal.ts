@@ -1,0 +1,41 @@
+/** Sections of `docs/runbook.md`; a test proves that each exists there. */
+export const TOPICS = [
+    "member-without-cr",
+    "cr-status-never-written",
+    "cr-status-stale",
+    "removed-out-of-band",
+    "interrupted-removal",
+    "leave-in-progress",
+    "member-on-wiped-host",
+    "unhealthy-bystander",
+    "foreign-cluster",
+    "unknown-state",
+    "ghost-member",
+    "second-cluster",
+    "quorum",
+    "stranded-workers",
+    "lock-held",
+    "other-owner",
+    "wrong-role",
+    "name-taken",
+    "broken-installation",
+    "version-mismatch",
+] as const;
+
+export type Topic = (typeof TOPICS)[number];
+
+/** "Report, fail": nothing is changed. The caller turns it into a RefusedError. */
+export interface Refusal {
+    readonly kind: "refuse";
+    /** One clause, e.g. `scenario 9 (…): report, fail`. */
+    readonly what: string;
+    /** What was seen where, a clause each. */
+    readonly evidence: readonly string[];
+    readonly topic?: Topic;
+    /** True where the state may pass by itself within seconds: look again for a bounded time before believing it. */
+    readonly lookAgain: boolean;
+}
+
+export function refuse(what: string, evidence: readonly string[], topic?: Topic, lookAgain = false): Refusal {
+    return { kind: "refuse", what, evidence, lookAgain, ...(topic === undefined ? {} : { topic }) };
+}

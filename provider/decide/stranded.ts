@@ -1,0 +1,28 @@
+import type { ClusterFacts, NodeObject } from "../facts/cluster";
+import { normalAddress, sharedAddresses } from "./address";
+import { API_SERVER_ANNOTATION } from "./names";
+
+/**
+ * Workers that would lose the API with a controller, or for which nobody knows (safety.md 20), a clause each. `leaving` are
+ * the controller's addresses. Only for clusters whose workers talk to a controller directly.
+ */
+export function strandedWorkers(cluster: ClusterFacts, leaving: readonly string[]): string[] {
+    return cluster.nodes.filter((node) => isWorker(node, cluster)).flatMap((node) => dependence(node, leaving));
+}
+
+function dependence({ name, annotations }: NodeObject, leaving: readonly string[]): string[] {
+    const server = serverHost(annotations[API_SERVER_ANNOTATION]);
+    if (server === undefined) return [`it is not known which API server worker ${name} uses`];
+    return leaving.map(normalAddress).includes(server) ? [`worker ${name} reaches the API through ${server}`] : [];
+}
+
+function serverHost(url: string | undefined): string | undefined {
+    if (url === undefined || !URL.canParse(url)) return undefined;
+    return normalAddress(new URL(url).hostname);
+}
+
+function isWorker({ name, addresses }: NodeObject, { controlNodes, members }: ClusterFacts): boolean {
+    const peers = members.flatMap((member) => member.peerHosts);
+    const isControl = controlNodes.some((object) => object.name === name);
+    return !isControl && sharedAddresses(addresses, peers).length === 0;
+}

@@ -1,0 +1,142 @@
+import { isIP } from "node:net";
+import type { EtcdMembers } from "../adapters/etcd";
+import type { Kube, LeaseObject } from "../adapters/kube";
+import type { Deadline } from "../deadline";
+import { TimeoutError } from "../errors";
+import type { ClusterFacts, ControlNodeObject, Member, MemberHealth } from "./cluster";
+import type { ClusterConnection } from "./controller";
+
+/** Milliseconds for one member's proof of health; a hung etcd answers 500 after 2 s (observed.md). */
+const HEALTH_LIMIT = 4000;
+
+export interface ViewOptions {
+    /** Our lock as last written: during an operation, a healthy member's API server must show it (safety.md 9). */
+    readonly lease?: LeaseObject;
+}
+
+type EtcdMemberSeen = EtcdMembers["members"][number];
+
+/**
+ * Looks at everything at once, without any cache. Fails when the helper's own etcd or API cannot answer, or not before the
+ * deadline; a member that cannot be asked is `unhealthy`.
+ */
+export async function readCluster(
+    connection: ClusterConnection,
+    options: ViewOptions,
+    deadline: Deadline,
+): Promise<ClusterFacts> {
+    return beforeDeadline(read(connection, options), connection, deadline);
+}
+
+async function read(connection: ClusterConnection, options: ViewOptions): Promise<ClusterFacts> {
+    const { kube, etcd, helperFacts } = connection;
+    const controlNodes = kube.controlNodes();
+    const members = Promise.all([etcd.members(), controlNodes]).then(([{ members: seen }, objects]) =>
+        Promise.all(seen.map((member) => toMember(connection, member, objects, options))),
+    );
+    const [found, status, alarms, etcdMembers, nodes, mke] = await Promise.all([
+        members,
+        etcd.status(),
+        etcd.alarms(),
+        kube.etcdMembers(),
+        kube.nodes(),
+        kube.hasMke(),
+    ]);
+    return {
+        helper: helperFacts,
+        members: found,
+        leaderId: status.leaderId,
+        alarms,
+        etcdMembers,
+        controlNodes: await controlNodes,
+        nodes,
+        mke,
+    };
+}
+
+async function toMember(
+    connection: ClusterConnection,
+    { id, name, peerUrls, learner }: EtcdMemberSeen,
+    controlNodes: readonly ControlNodeObject[],
+    options: ViewOptions,
+): Promise<Member> {
+    const peerHosts = peerUrls.map(hostOf);
+    const health =
+        id === connection.helperFacts.memberId
+            ? await askOne(connection, connection.kube, options)
+            : await askMember(connection, apiAddresses(peerHosts, controlNodes), options);
+    return { id, name, peerHosts, learner, health: health ?? "unhealthy" };
+}
+
+/** Host part of a URL, without the brackets of an IPv6 address. */
+export function hostOf(url: string): string {
+    return new URL(url).hostname.replace(/^\[|\]$/g, "");
+}
+
+/**
+ * Where a member's API server may listen: at its peer address, else at the other addresses of the ControlNode that has the
+ * same one. Never by name: a name may have moved to another machine (safety.md 5).
+ */
+export function apiAddresses(peerHosts: readonly string[], controlNodes: readonly ControlNodeObject[]): string[] {
+    const own = controlNodes.filter(({ addresses }) => addresses.some((address) => peerHosts.includes(address)));
+    const others = own.flatMap(({ addresses }) => addresses).filter((address) => isIP(address) !== 0);
+    return [...new Set([...peerHosts, ...others])];
+}
+
+/** The first address where a server answers decides; where none does, the member is not healthy. */
+async function askMember(
+    connection: ClusterConnection,
+    addresses: readonly string[],
+    options: ViewOptions,
+): Promise<MemberHealth | undefined> {
+    const answers = addresses.map(async (address) => {
+        const kube = connection.kubeAt(address, HEALTH_LIMIT);
+        try {
+            return await askOne(connection, kube, options);
+        } finally {
+            kube.close();
+        }
+    });
+    const health = await Promise.all(answers);
+    return health.find((one) => one !== undefined);
+}
+
+/** undefined: nobody answered there. A hung etcd answers only the first question, with a failure. */
+async function askOne(
+    { helperFacts }: ClusterConnection,
+    kube: Kube,
+    { lease }: ViewOptions,
+): Promise<MemberHealth | undefined> {
+    const identity = Promise.all([kube.clusterId(), lease && kube.lease(lease.namespace, lease.name)]).catch(() => []);
+    const ready = await kube.isReady("/readyz/etcd").catch(() => undefined);
+    if (ready === undefined) return undefined;
+    const [clusterId, shown] = ready ? await identity : [];
+    const proven = clusterId === helperFacts.clusterId && (lease === undefined || shows(shown, lease));
+    return proven ? "healthy" : "unhealthy";
+}
+
+/** It may have been renewed since: revisions of one etcd only grow, and another cluster has not our holder at all. */
+function shows(shown: LeaseObject | undefined, written: LeaseObject): boolean {
+    return (
+        shown !== undefined &&
+        shown.uid === written.uid &&
+        shown.holder === written.holder &&
+        BigInt(shown.resourceVersion) >= BigInt(written.resourceVersion)
+    );
+}
+
+async function beforeDeadline<T>(work: Promise<T>, { helper }: ClusterConnection, deadline: Deadline): Promise<T> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_resolve, reject) => {
+        timer = setTimeout(() => {
+            reject(
+                new TimeoutError({ stage: "looking at the cluster", host: helper.address, what: "no answer in time" }),
+            );
+        }, deadline.remaining);
+    });
+    try {
+        return await Promise.race([work, late]);
+    } finally {
+        clearTimeout(timer);
+    }
+}

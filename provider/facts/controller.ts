@@ -1,0 +1,158 @@
+import { createHash, X509Certificate } from "node:crypto";
+import { parse } from "yaml";
+import { type EtcdOptions, openEtcd, readEtcdCredentials } from "../adapters/etcd/client";
+import type { Etcd } from "../adapters/etcd";
+import type { Host } from "../adapters/host";
+import { handOnConfig } from "../adapters/k0s/config";
+import type { Kube } from "../adapters/kube";
+import { type KubeOptions, openKube } from "../adapters/kube/client";
+import { type KubeCredentials, readKubeCredentials } from "../adapters/kube/credentials";
+import type { Deadline } from "../deadline";
+import type { HelperFacts } from "./cluster";
+import type { HostFacts } from "./host";
+
+/** Written by k0s while it runs; root only (observed.md). */
+const RUNTIME_CONFIG = "/run/k0s/k0s.yaml";
+const DEFAULT_API_PORT = 6443;
+
+/** A cluster, seen through one of its controllers. */
+export interface ClusterConnection {
+    readonly helper: Host;
+    readonly helperFacts: HelperFacts;
+    /** The helper's own API server. */
+    readonly kube: Kube;
+    /** The helper's own etcd. */
+    readonly etcd: Etcd;
+    /**
+     * The helper's k0s.yaml as its administrator wrote it, with addresses and ports that are in force filled in; the
+     * configuration in force where there is no such file to be read. Parsed.
+     */
+    readonly config: unknown;
+    /** Port of the API servers of this cluster; k0s's default 6443. */
+    readonly apiPort: number;
+    /** The API server at another address, asked from the helper with its certificate. Close it after use. */
+    kubeAt(address: string, timeout: number): Kube;
+    close(): void;
+}
+
+/** How a controller's API and etcd are reached; replaced in tests. */
+export interface ControllerClients {
+    kube(via: Host, credentials: KubeCredentials, options: KubeOptions): Kube;
+    etcd(host: Host, dataDir: string, deadline: Deadline, options: EtcdOptions): Promise<Etcd>;
+}
+
+export const realClients: ControllerClients = {
+    kube: openKube,
+    etcd: async (host, dataDir, deadline, options) =>
+        openEtcd(host, await readEtcdCredentials(host, dataDir, deadline), options),
+};
+
+/** Why a host cannot be the helper, in words. */
+export class Unusable extends Error {}
+
+interface RuntimeConfig {
+    readonly spec?: {
+        readonly nodeConfig?: { readonly spec?: { readonly api?: { readonly port?: number } } };
+        readonly k0sVars?: { readonly StartupConfigPath?: string };
+    };
+}
+
+/**
+ * Connects to a controller that was probed. Fails with `Unusable` when it is no voter of a cluster with a leader, with the
+ * errors of host and servers when they cannot be asked.
+ */
+export async function connectController(
+    host: Host,
+    facts: HostFacts,
+    deadline: Deadline,
+    clients: ControllerClients = realClients,
+): Promise<ClusterConnection> {
+    const { dataDir, version } = controllerStatus(facts);
+    const [credentials, runtime] = await Promise.all([
+        readKubeCredentials(host, dataDir, deadline),
+        readYaml(host, RUNTIME_CONFIG, deadline) as Promise<RuntimeConfig | undefined>,
+    ]);
+    const apiPort = runtime?.spec?.nodeConfig?.spec?.api?.port ?? DEFAULT_API_PORT;
+    const kubeAt = (address: string, timeout?: number): Kube =>
+        clients.kube(host, credentials, {
+            server: { host: address, port: apiPort },
+            ...(timeout !== undefined && { timeout }),
+        });
+    const etcd = await clients.etcd(host, dataDir, deadline, {});
+    const kube = kubeAt("127.0.0.1");
+    const close = (): void => {
+        kube.close();
+        etcd.close();
+    };
+    try {
+        const [config, identity] = await Promise.all([readConfig(host, runtime, deadline), identify(kube, etcd)]);
+        const helperFacts: HelperFacts = {
+            address: host.address,
+            machineId: facts.machineId,
+            nodeName: registeredName(facts),
+            caFingerprint: fingerprintOf(credentials.ca),
+            ...identity,
+            k0sVersion: version,
+            dataDir,
+            k0sPath: facts.units.controller?.args[0] ?? facts.binary?.path ?? "k0s",
+            arch: facts.arch,
+        };
+        return { helper: host, helperFacts, kube, etcd, config, apiPort, kubeAt, close };
+    } catch (error) {
+        close();
+        throw error;
+    }
+}
+
+/** `sha256:<hex>` of a PEM certificate's public key. */
+export function fingerprintOf(pem: string): string {
+    const spki = new X509Certificate(pem).publicKey.export({ type: "spki", format: "der" });
+    return `sha256:${createHash("sha256").update(spki).digest("hex")}`;
+}
+
+/** `--hostname-override` of the kubelet, else the host's name, as k0s does it: trimmed and in lower case. */
+export function registeredName({ units, hostName }: Pick<HostFacts, "units" | "hostName">): string {
+    const args = (units.controller ?? units.worker)?.args ?? [];
+    const override = args.map((arg) => /--hostname-override[= ](?<name>[^\s"']+)/.exec(arg)?.groups?.["name"]);
+    return (override.find((name) => name !== undefined) ?? hostName).trim().toLowerCase();
+}
+
+function controllerStatus({ status, units }: HostFacts): { readonly dataDir: string; readonly version: string } {
+    if (status.state === "answers") {
+        if (status.role === "controller") return status;
+        throw new Unusable("it is a worker");
+    }
+    if (units.controller === undefined) throw new Unusable("no controller is installed on it");
+    throw new Unusable(`its k0s does not answer (unit ${units.controller.active}): ${status.reason}`);
+}
+
+async function identify(
+    kube: Kube,
+    etcd: Etcd,
+): Promise<Pick<HelperFacts, "clusterId" | "memberId" | "etcdClusterId">> {
+    const [clusterId, status] = await Promise.all([kube.clusterId(), etcd.status()]);
+    if (status.learner) throw new Unusable("its etcd member is still a learner");
+    if (status.leaderId === undefined) throw new Unusable("its etcd has no leader");
+    // linearizable, so it also proves a quorum; a learner could not answer it
+    const { members, clusterId: etcdClusterId } = await etcd.members();
+    if (!members.some(({ id }) => id === status.memberId)) throw new Unusable("its etcd is not in its own member list");
+    return { clusterId, memberId: status.memberId, etcdClusterId };
+}
+
+async function readConfig(host: Host, runtime: RuntimeConfig | undefined, deadline: Deadline): Promise<unknown> {
+    const inForce = runtime?.spec?.nodeConfig;
+    const path = runtime?.spec?.k0sVars?.StartupConfigPath;
+    if (path === undefined || !path.startsWith("/")) return inForce;
+    return handOnConfig((await readYaml(host, path, deadline)) ?? {}, inForce);
+}
+
+/** undefined: no such file. The parser's own message would quote the file. */
+async function readYaml(host: Host, path: string, deadline: Deadline): Promise<unknown> {
+    const content = await host.readFile(path, deadline);
+    if (content === undefined) return undefined;
+    try {
+        return parse(content.toString("utf8")) as unknown;
+    } catch {
+        throw new Unusable(`its ${path} is not YAML`);
+    }
+}

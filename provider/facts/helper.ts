@@ -1,0 +1,212 @@
+import { isIP } from "node:net";
+import type { Host } from "../adapters/host";
+import { connectKube } from "../adapters/kube/client";
+import type { Deadline } from "../deadline";
+import { ConnectionError, messageOf, MkeError, RefusedError } from "../errors";
+import type { Connection, ControllerAddress } from "../inputs";
+import type { Log } from "../log";
+import { type ClusterConnection, connectController, type ControllerClients, Unusable } from "./controller";
+import type { HostFacts } from "./host";
+
+export type { ClusterConnection } from "./controller";
+
+const STAGE = "finding a controller to work through";
+/** One candidate that does not answer must not use up the time of the others. */
+const CANDIDATE_LIMIT = 20_000;
+const DEFAULT_DATA_DIR = "/var/lib/k0s";
+const DEFAULT_K0S_PATH = "/usr/local/bin/k0s";
+
+export interface HelperRequest {
+    /** In the order they are tried. */
+    readonly candidates: readonly ControllerAddress[];
+    /** `host` of the node that is worked on; it never helps itself. undefined: no such node. */
+    readonly target: string | undefined;
+    /** What is known of the target's machine, so that it is recognised under another address. */
+    readonly targetFacts?: Pick<HostFacts, "machineId" | "addresses">;
+    /** Without a cluster id, all controllers that answer must agree (safety.md 1). */
+    readonly pins: { readonly clusterId?: string; readonly caFingerprint?: string };
+    readonly openHost: (address: string, connection: Connection) => Host;
+    readonly log: Log;
+    /** Where the probe looks; what k0s itself says wins. */
+    readonly dataDir?: string;
+    readonly k0sPath?: string;
+    /** Asked when nobody else answers: controllers that the cluster itself names. */
+    readonly lastResort?: (deadline: Deadline) => Promise<readonly ControllerAddress[]>;
+    readonly clients?: ControllerClients;
+}
+
+interface Skipped {
+    readonly host: string;
+    readonly reason: string;
+    /** It may be there later without anybody changing the program. */
+    readonly retryable: boolean;
+}
+
+type Inspected = { readonly connection: ClusterConnection } | Skipped;
+
+const remembered = new Map<string, Map<string, ControllerAddress>>();
+
+/** Controllers that a resource of this process named for a cluster: further candidates for the others. */
+export function rememberControllers(clusterId: string, addresses: readonly ControllerAddress[]): void {
+    const known = remembered.get(clusterId) ?? new Map<string, ControllerAddress>();
+    remembered.set(clusterId, known);
+    for (const address of addresses) known.set(address.host, address);
+}
+
+/**
+ * Addresses of the other controllers, as the target's own API server names them, with the target's login. Empty where it
+ * cannot be asked. The way in when the program names none that answers: for `lastResort`.
+ */
+export async function controllersNamedBy(
+    target: Host,
+    facts: Pick<HostFacts, "addresses" | "data">,
+    connection: Connection,
+    deadline: Deadline,
+): Promise<readonly ControllerAddress[]> {
+    try {
+        const kube = await connectKube(target, facts.data.dir, deadline);
+        const objects = await kube.controlNodes().finally(() => kube.close());
+        const addresses = objects.flatMap((object) => object.addresses).filter((address) => isIP(address) !== 0);
+        return addresses.filter((host) => !facts.addresses.includes(host)).map((host) => ({ host, connection }));
+    } catch {
+        return [];
+    }
+}
+
+/**
+ * Connects to the first usable controller: never the target, and only one that fits the pins. The others are skipped with
+ * a line each. Fails with a RefusedError when controllers disagree on the cluster or none can help, with a retryable
+ * ConnectionError when one of those that could not be asked may come back.
+ */
+export async function connectCluster(request: HelperRequest, deadline: Deadline): Promise<ClusterConnection> {
+    const connection = await find(request, deadline);
+    rememberControllers(connection.helperFacts.clusterId, request.candidates);
+    return connection;
+}
+
+async function find(request: HelperRequest, deadline: Deadline): Promise<ClusterConnection> {
+    const skipped: Skipped[] = [];
+    const groups: ((deadline: Deadline) => Promise<readonly ControllerAddress[]>)[] = [
+        () => Promise.resolve(request.candidates),
+        () => Promise.resolve([...(remembered.get(request.pins.clusterId ?? "")?.values() ?? [])]),
+        (limit) => request.lastResort?.(limit) ?? Promise.resolve([]),
+    ];
+    for (const group of groups) {
+        const candidates = withoutKnown(await group(deadline), skipped);
+        const connection = await findAmong(request, candidates, skipped, deadline);
+        if (connection !== undefined) return connection;
+    }
+    throw nobody(request, skipped);
+}
+
+function withoutKnown(candidates: readonly ControllerAddress[], skipped: readonly Skipped[]): ControllerAddress[] {
+    const known = new Set(skipped.map(({ host }) => host));
+    return candidates.filter(({ host }) => !known.has(host) && known.add(host));
+}
+
+async function findAmong(
+    request: HelperRequest,
+    candidates: readonly ControllerAddress[],
+    skipped: Skipped[],
+    deadline: Deadline,
+): Promise<ClusterConnection | undefined> {
+    if (request.pins.clusterId === undefined) {
+        const inspected = await Promise.all(candidates.map((candidate) => inspect(request, candidate, deadline)));
+        return agreed(inspected.flatMap((one) => usable(request, one, skipped)));
+    }
+    for (const candidate of candidates) {
+        const [connection] = usable(request, await inspect(request, candidate, deadline), skipped);
+        if (connection !== undefined) return connection;
+    }
+    return undefined;
+}
+
+function usable(request: HelperRequest, inspected: Inspected, skipped: Skipped[]): ClusterConnection[] {
+    if ("connection" in inspected) return [inspected.connection];
+    request.log.line(`not working through ${inspected.host}: ${inspected.reason}`);
+    skipped.push(inspected);
+    return [];
+}
+
+async function inspect(request: HelperRequest, candidate: ControllerAddress, deadline: Deadline): Promise<Inspected> {
+    try {
+        const limit = deadline.within(CANDIDATE_LIMIT);
+        return { connection: await connectCandidate(request, candidate, limit) };
+    } catch (error) {
+        const reason = messageOf(error).split("\n")[0] ?? "";
+        return { host: candidate.host, reason, retryable: error instanceof MkeError && error.retryable };
+    }
+}
+
+async function connectCandidate(
+    request: HelperRequest,
+    candidate: ControllerAddress,
+    deadline: Deadline,
+): Promise<ClusterConnection> {
+    if (candidate.host === request.target) throw new Unusable("it is the node that is worked on");
+    const host = request.openHost(candidate.host, candidate.connection);
+    const { dataDir = DEFAULT_DATA_DIR, k0sPath = DEFAULT_K0S_PATH } = request;
+    const facts = await host.probe({ dataDir, k0sPath }, deadline);
+    if (isTarget(request, facts)) throw new Unusable("it is the node that is worked on, under another address");
+    const connection = await connectController(host, facts, deadline, request.clients);
+    const mismatch = pinMismatch(request.pins, connection);
+    if (mismatch === undefined) return connection;
+    connection.close();
+    throw new Unusable(mismatch);
+}
+
+/** Clones share a machine id and bridges share addresses; only both together tell that it is the same machine. */
+function isTarget({ target, targetFacts }: HelperRequest, facts: HostFacts): boolean {
+    if (target !== undefined && facts.addresses.includes(target)) return true;
+    return (
+        targetFacts !== undefined &&
+        targetFacts.machineId === facts.machineId &&
+        targetFacts.addresses.some((address) => facts.addresses.includes(address))
+    );
+}
+
+function pinMismatch(pins: HelperRequest["pins"], { helperFacts }: ClusterConnection): string | undefined {
+    const { clusterId = helperFacts.clusterId, caFingerprint = helperFacts.caFingerprint } = pins;
+    if (clusterId !== helperFacts.clusterId) {
+        return `it belongs to another cluster: ${helperFacts.clusterId}, not ${clusterId}`;
+    }
+    if (caFingerprint !== helperFacts.caFingerprint) {
+        return `its cluster has another CA: ${helperFacts.caFingerprint}, not ${caFingerprint}`;
+    }
+    return undefined;
+}
+
+/** The first one, if all say the same; the others are closed. */
+function agreed(connections: readonly ClusterConnection[]): ClusterConnection | undefined {
+    const [first, ...others] = connections;
+    for (const other of others) other.close();
+    const stranger = others.find((other) => first !== undefined && identityOf(other) !== identityOf(first));
+    if (first === undefined || stranger === undefined) return first;
+    first.close();
+    throw new RefusedError({
+        stage: STAGE,
+        what: `the controllers belong to different clusters: ${describe(first)}; ${describe(stranger)}`,
+        advice: "Name controllers of one cluster only, or say which cluster is meant with `cluster.id`.",
+        topic: "second-cluster",
+    });
+}
+
+function identityOf({ helperFacts: { clusterId, caFingerprint, etcdClusterId } }: ClusterConnection): string {
+    return `${clusterId} ${caFingerprint} ${etcdClusterId}`;
+}
+
+function describe({ helperFacts: { address, clusterId, caFingerprint, etcdClusterId } }: ClusterConnection): string {
+    return `${address} has cluster ${clusterId}, etcd ${etcdClusterId.toString(16)}, CA ${caFingerprint}`;
+}
+
+function nobody({ target }: HelperRequest, skipped: readonly Skipped[]): MkeError {
+    const details = {
+        stage: STAGE,
+        what: skipped.length === 0 ? "no controller is named" : "none of the controllers can be used",
+        output: skipped.map(({ host, reason }) => `${host}: ${reason}`).join("\n"),
+        advice:
+            "Name a running controller of this cluster in `cluster.controllers`" +
+            `${target === undefined ? "" : `, other than ${target}`}, and check its address and login.`,
+    };
+    return skipped.some(({ retryable }) => retryable) ? new ConnectionError(details) : new RefusedError(details);
+}

@@ -1,0 +1,192 @@
+import type { Kube, LeaseObject } from "../adapters/kube";
+import { LockError, messageOf } from "../errors";
+import type { OperationRecord } from "../facts/host";
+import type { Log } from "../log";
+import { isFree, recordIn, withRecord } from "./leases";
+import { Mutex } from "./mutex";
+import { elapsedSince, type LockTiming, type Moment, momentOf } from "./timing";
+
+const STAGE = "holding the lock";
+/** The irreversible call after a proof may take this long: so much of the Lease's life must be left. */
+const MARGIN = 10_000;
+const RELEASE_ATTEMPTS = 3;
+/** A third party may write to our Lease (an annotation); more than this in a row is a fight. */
+const MAX_CONFLICTS = 3;
+
+/** A lock that is held. */
+export interface HeldLock {
+    /** Reads the Lease again; fails with a LockError when it is not ours any more or our last renewal is too long ago. */
+    prove(): Promise<void>;
+    /** How many seconds the Lease lives without a renewal from now on, until it is said otherwise. */
+    stretch(seconds: number): Promise<void>;
+    /** Writes what the operation is about into the Lease, before its first change (safety.md 11). */
+    record(record: OperationRecord): Promise<void>;
+    /** As last written. */
+    readonly lease: LeaseObject;
+    /** What an earlier holder left unfinished, if the Lease still told. */
+    readonly found: OperationRecord | undefined;
+}
+
+export class HeldLease implements HeldLock {
+    readonly found: OperationRecord | undefined;
+    private readonly stop = new AbortController();
+    private readonly serial = new Mutex();
+    private recorded = false;
+    private lost: string | undefined;
+    private renewing: Promise<void> = Promise.resolve();
+
+    constructor(
+        private readonly kube: () => Kube,
+        private current: LeaseObject,
+        /** Taken before the request that wrote `current` was sent. */
+        private renewed: Moment,
+        private readonly timing: LockTiming,
+        private readonly log: Log,
+    ) {
+        this.found = recordIn(current);
+    }
+
+    get lease(): LeaseObject {
+        return this.current;
+    }
+
+    startRenewing(): void {
+        this.renewing = this.renew();
+    }
+
+    async prove(): Promise<void> {
+        this.requireFresh();
+        await this.serial.run(() => this.look());
+        this.requireFresh();
+    }
+
+    async stretch(seconds: number): Promise<void> {
+        await this.write((lease) => ({ ...lease, durationSeconds: seconds }));
+    }
+
+    async record(record: OperationRecord): Promise<void> {
+        await this.write((lease) => withRecord(lease, record));
+        this.recorded = true;
+    }
+
+    /** Gives the lock back. A record that is still of use stays in a Lease without a holder. Never fails. */
+    async release(succeeded: boolean): Promise<void> {
+        this.stop.abort();
+        await this.renewing;
+        if (this.lost !== undefined) return;
+        const keep = recordIn(this.current) !== undefined && !(succeeded && this.recorded);
+        for (let attempt = 1; ; attempt += 1) {
+            try {
+                await this.serial.run(() => (keep ? this.abandon() : this.remove()));
+                return;
+            } catch (error) {
+                if (attempt === RELEASE_ATTEMPTS) {
+                    this.tellUnreleased(error);
+                    return;
+                }
+                await this.timing.clock.sleep(this.timing.retryEvery);
+            }
+        }
+    }
+
+    private async renew(): Promise<void> {
+        const { clock, renewEvery, retryEvery } = this.timing;
+        let pause = renewEvery;
+        while (this.lost === undefined) {
+            await clock.sleep(pause, this.stop.signal);
+            if (this.stop.signal.aborted) return;
+            pause = (await this.renewOnce()) ? renewEvery : retryEvery;
+        }
+    }
+
+    private async renewOnce(): Promise<boolean> {
+        try {
+            await this.write((lease) => lease);
+            return true;
+        } catch (error) {
+            // the API may be away for a while in a join or leave; `prove` tells when it was too long
+            this.log.line(`the lock could not be renewed: ${messageOf(error).split("\n")[0]}`);
+            return false;
+        }
+    }
+
+    private async write(change: (lease: LeaseObject) => LeaseObject): Promise<void> {
+        await this.serial.run(async () => {
+            for (let conflict = 0; conflict < MAX_CONFLICTS; conflict += 1) {
+                this.requireNotLost();
+                const moment = momentOf(this.timing.clock);
+                const written = await this.kube().replaceLease(change(this.current));
+                if (written !== undefined) {
+                    this.current = written;
+                    this.renewed = moment;
+                    return;
+                }
+                await this.look();
+            }
+            throw this.lockError(`its Lease ${this.current.name} is changed by somebody else all the time`);
+        });
+    }
+
+    /** Adopts the Lease as it stands, if it is still ours. */
+    private async look(): Promise<void> {
+        const { namespace, name, holder, uid } = this.current;
+        const lease = await this.kube().lease(namespace, name);
+        if (lease !== undefined && lease.holder === holder && lease.uid === uid) {
+            this.current = lease;
+            return;
+        }
+        this.lost =
+            lease === undefined || isFree(lease)
+                ? `its Lease ${name} was released by somebody else`
+                : `its Lease ${name} is held by ${lease.holder} now`;
+        throw this.lockError(this.lost);
+    }
+
+    private requireFresh(): void {
+        this.requireNotLost();
+        const age = elapsedSince(this.timing.clock, this.renewed);
+        if (age <= this.current.durationSeconds * 1000 - MARGIN) return;
+        throw this.lockError(
+            `its Lease ${this.current.name} was last renewed ${Math.round(age / 1000)} s ago and lives ${this.current.durationSeconds} s`,
+        );
+    }
+
+    private requireNotLost(): void {
+        if (this.lost !== undefined) throw this.lockError(this.lost);
+    }
+
+    private async remove(): Promise<void> {
+        const { namespace, name, resourceVersion } = this.current;
+        if (await this.kube().deleteLease(namespace, name, resourceVersion)) return;
+        if (await this.isStillOurs()) await this.kube().deleteLease(namespace, name, this.current.resourceVersion);
+    }
+
+    private async abandon(): Promise<void> {
+        if ((await this.kube().replaceLease({ ...this.current, holder: "" })) !== undefined) return;
+        if (await this.isStillOurs()) await this.kube().replaceLease({ ...this.current, holder: "" });
+    }
+
+    private async isStillOurs(): Promise<boolean> {
+        try {
+            await this.look();
+            return true;
+        } catch (error) {
+            if (error instanceof LockError) return false;
+            throw error;
+        }
+    }
+
+    private tellUnreleased(error: unknown): void {
+        const { name, durationSeconds } = this.current;
+        const reason = messageOf(error).split("\n")[0];
+        this.log.line(`the lock ${name} could not be released and expires in ${durationSeconds} s: ${reason}`);
+    }
+
+    private lockError(what: string): LockError {
+        return new LockError({
+            stage: STAGE,
+            what,
+            advice: "Nothing more was done without the lock. Look at what the other operation does, then run again.",
+        });
+    }
+}

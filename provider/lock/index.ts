@@ -1,0 +1,62 @@
+import type { Kube } from "../adapters/kube";
+import type { Log } from "../log";
+import { acquire } from "./acquire";
+import type { HeldLock } from "./held";
+import { leaseNameOf, type LockKind, markEnded, markLiving, newHolder } from "./leases";
+import { exclusively } from "./mutex";
+import { DEFAULT_TIMING, type LockTiming } from "./timing";
+
+export type { HeldLock } from "./held";
+export {
+    CONTROL_PLANE_LEASE,
+    leaseNameOf,
+    LOCK_NAMESPACE,
+    type LockKind,
+    OPERATION_ANNOTATION,
+    recordIn,
+} from "./leases";
+export type { LockClock, LockTiming } from "./timing";
+
+export interface LockRequest {
+    /** Asked for each call: the connection may change while the lock is held. */
+    readonly kube: () => Kube;
+    readonly clusterId: string;
+    readonly kind: LockKind;
+    /** organisation/project/stack/name. */
+    readonly owner: string;
+    /** How long another process is waited for; 0 aborts at once. Operations of this process queue without a limit. */
+    readonly timeoutSeconds: number;
+    readonly log: Log;
+    /** For tests. */
+    readonly timing?: Partial<LockTiming>;
+}
+
+/**
+ * Runs the action under the lock (safety.md 14) and gives the lock back whatever happens.
+ * Fails with a LockError that names holder and age when another process does not let go in time.
+ */
+export async function withLock<T>(request: LockRequest, action: (held: HeldLock) => Promise<T>): Promise<T> {
+    const { clusterId, kind, log } = request;
+    const queueing = (ahead: number): void => log.line(`waiting for ${ahead} other operation(s) of this run`);
+    return exclusively(`${clusterId} ${leaseNameOf(kind)}`, queueing, () => locked(request, action));
+}
+
+async function locked<T>(request: LockRequest, action: (held: HeldLock) => Promise<T>): Promise<T> {
+    const holder = newHolder(request.owner);
+    const timing = { ...DEFAULT_TIMING, ...request.timing };
+    markLiving(holder);
+    try {
+        const held = await acquire({ ...request, holder, timing });
+        held.startRenewing();
+        let succeeded = false;
+        try {
+            const result = await action(held);
+            succeeded = true;
+            return result;
+        } finally {
+            await held.release(succeeded);
+        }
+    } finally {
+        markEnded(holder);
+    }
+}

@@ -1,0 +1,23 @@
+import type { Repair } from "../decide/repair";
+import { startService } from "../stages/install-service";
+import type { HostOperation } from "./operation";
+import { adoptNode, restartNode, waitForReady } from "./settle-node";
+import { runStage } from "./stage";
+import { COMMAND_SECONDS } from "./timing";
+
+/** Carries out one row of the repair table (safety.md 13). Never resets, never removes; a healthy node is only marked again. */
+export async function repairNode(operation: HostOperation, { action }: Repair): Promise<void> {
+    switch (action) {
+        case "start-service":
+            await runStage(operation.log, "starting k0s", COMMAND_SECONDS, (deadline) =>
+                startService(operation, deadline),
+            );
+            return waitForReady(operation);
+        case "wait-ready":
+            return waitForReady(operation);
+        case "restart":
+            return restartNode(operation);
+        default:
+            return adoptNode(operation);
+    }
+}

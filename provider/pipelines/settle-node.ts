@@ -1,0 +1,48 @@
+import type { EtcdMemberObject } from "../facts/cluster";
+import { deleteEtcdMember } from "../stages/delete-objects";
+import { markHost } from "../stages/record-operation";
+import { markNode, reconcileLabels } from "../stages/mark-node";
+import { readApiServer } from "../stages/api-server";
+import { restartService } from "../stages/install-service";
+import { waitForNode } from "../stages/wait-for-node";
+import type { HostOperation } from "./operation";
+import { runStage } from "./stage";
+import { COMMAND_SECONDS } from "./timing";
+
+/** A host that is already what it should be: marker and annotation, nothing else (scenario 2). */
+export async function adoptNode(operation: HostOperation): Promise<void> {
+    const { log } = operation;
+    await runStage(log, "marking the node", COMMAND_SECONDS, async (deadline) => {
+        await markHost(operation, undefined, deadline);
+        await markNode(operation, await readApiServer(operation, deadline));
+    });
+}
+
+/** An EtcdMember left behind by a removal of this very host: gone before the host counts as clean (spec/002). */
+export async function deleteStaleObject(operation: HostOperation, object: EtcdMemberObject): Promise<void> {
+    await runStage(operation.log, "deleting the stale EtcdMember", COMMAND_SECONDS, (deadline) =>
+        deleteEtcdMember(operation, object, deadline),
+    );
+}
+
+/** Scenario 3: joined, and not Ready yet. */
+export async function waitForReady(operation: HostOperation): Promise<void> {
+    const { log, inputs } = operation;
+    await runStage(log, "waiting for the Node", inputs.timeouts.ready, (deadline) => waitForNode(operation, deadline));
+    await adoptNode(operation);
+}
+
+/** Scenario 4: runs and never registered, so the service is restarted and registers again (spec/002, "Service restart"). */
+export async function restartNode(operation: HostOperation): Promise<void> {
+    const { log, inputs } = operation;
+    await runStage(log, "restarting k0s", inputs.timeouts.stop, (deadline) => restartService(operation, deadline));
+    await waitForReady(operation);
+}
+
+/** Brings the Node's labels to what the program says; `previous` are those of the last run. */
+export async function updateLabels(
+    operation: HostOperation,
+    previous: Readonly<Record<string, string>>,
+): Promise<void> {
+    await runStage(operation.log, "reconciling labels", COMMAND_SECONDS, () => reconcileLabels(operation, previous));
+}

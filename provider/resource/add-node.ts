@@ -1,0 +1,106 @@
+import type { Host } from "../adapters/host";
+import { openHost } from "../adapters/ssh/pool";
+import type { AddPlan } from "../decide/plan";
+import { RefusedError } from "../errors";
+import type { HeldLock } from "../lock";
+import { addController } from "../pipelines/add-controller";
+import { addWorker } from "../pipelines/add-worker";
+import type { HostOperation, NodeKind } from "../pipelines/operation";
+import { deleteStaleObject, adoptNode, restartNode, waitForReady } from "../pipelines/settle-node";
+import { undoJoin } from "../pipelines/undo-join";
+import { decideAdd, decideSettled, type Knowledge, refuseIfSaid } from "./decide";
+import { look, type Remembered } from "./look";
+import type { Session } from "./session";
+import { operationOf, withHost } from "./under-lock";
+
+/** What an add is about, from the program and from state. */
+export interface Addition {
+    readonly kind: NodeKind;
+    readonly session: Session;
+    /** The resource's own token, and what an earlier run noted. */
+    readonly mark: { readonly token: string; readonly installedBinary?: boolean };
+    readonly knowledge: Knowledge;
+    readonly remembered: Remembered;
+}
+
+/** The first look and decision, without a lock: "report, fail" ends here with nothing written (safety.md 7). */
+export async function foreseeAdd({ session, knowledge, remembered }: Addition): Promise<string> {
+    const { situation, plan } = await decideSettled(
+        () => look(session, remembered),
+        (seen) => decideAdd(session, seen, knowledge),
+    );
+    refuseIfSaid(plan, session.inputs.host);
+    return situation.nodeName;
+}
+
+/**
+ * Looks and decides again under the lock, and carries that decision out. What our own interrupted operation left is taken
+ * back first, and then everything is looked at afresh. `started` hears of the operation before its first change.
+ */
+export async function performAdd(
+    addition: Addition,
+    held: HeldLock,
+    started: (operation: HostOperation) => void,
+): Promise<HostOperation> {
+    const { operation, plan } = await prepare(addition, held);
+    started(operation);
+    plan.notes.forEach((note) => operation.log.line(note));
+    if (plan.undo === undefined) return carryOut(operation, plan);
+    await undoJoin(operation, plan.undo);
+    const afresh = await prepare(addition, held);
+    if (afresh.plan.undo !== undefined) throw stillHalfDone(addition);
+    return carryOut(afresh.operation, afresh.plan);
+}
+
+async function prepare(
+    { kind, session, mark, knowledge, remembered }: Addition,
+    held: HeldLock,
+): Promise<{ operation: HostOperation; plan: AddPlan }> {
+    const record = held.found;
+    const { situation, plan } = await decideSettled(
+        () => look(session, remembered, held.lease),
+        (seen) => decideAdd(session, seen, record === undefined ? knowledge : { ...knowledge, record }),
+    );
+    refuseIfSaid(plan, session.inputs.host);
+    const operation = withHost(operationOf(kind, session, held, situation, mark), session, situation);
+    if (operation === undefined) throw new Error("an add was decided for a host that does not answer");
+    return { operation, plan };
+}
+
+async function carryOut(operation: HostOperation, { steps, verdict }: AddPlan): Promise<HostOperation> {
+    if (steps.cleanStaleObject && verdict?.object !== undefined) await deleteStaleObject(operation, verdict.object);
+    switch (steps.kind) {
+        case "join":
+            await (operation.kind === "worker"
+                ? addWorker(operation)
+                : addController(operation, controllers(operation)));
+            break;
+        case "adopt":
+            await adoptNode(operation);
+            break;
+        case "wait-ready":
+            await waitForReady(operation);
+            break;
+        case "restart":
+            await restartNode(operation);
+            break;
+    }
+    return operation;
+}
+
+/** Every controller the program can log in to; each tries its way to the new node (safety.md 16). */
+function controllers({ inputs, cluster }: HostOperation): Host[] {
+    const others = inputs.cluster.controllers.filter(
+        ({ host }) => host !== inputs.host && host !== cluster.helper.address,
+    );
+    return [cluster.helper, ...others.map(({ host, connection }) => openHost(host, connection))];
+}
+
+function stillHalfDone({ session }: Addition): RefusedError {
+    return new RefusedError({
+        stage: "deciding",
+        host: session.inputs.host,
+        what: "what an interrupted operation left could not be taken back",
+        topic: "interrupted-removal",
+    });
+}

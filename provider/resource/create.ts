@@ -1,0 +1,38 @@
+import { resourceId } from "../decide/names";
+import { requireEngine } from "../engine";
+import type { NodeInputs } from "../inputs";
+import type { HostOperation, NodeKind } from "../pipelines/operation";
+import { type Addition, foreseeAdd, performAdd } from "./add-node";
+import { foundHalfMade, foundReady } from "./found";
+import { newToken } from "./ownership";
+import { openSession } from "./session";
+import { initFailure, type NodeOutputs, outputsOf } from "./state";
+import { underLock } from "./under-lock";
+
+/**
+ * Makes the host a node of the cluster, or adopts it if it is one already. Throws plainly while nothing was changed;
+ * afterwards the failure keeps the resource in state, and the next `update` goes on from there.
+ */
+export async function create(kind: NodeKind, inputs: NodeInputs): Promise<{ id: string; outs: NodeOutputs }> {
+    await requireEngine("create");
+    const session = await openSession(inputs, {});
+    let begun: HostOperation | undefined;
+    try {
+        const token = newToken();
+        const addition: Addition = { kind, session, mark: { token }, knowledge: { state: { token } }, remembered: {} };
+        const nodeName = await foreseeAdd(addition);
+        return await underLock(kind, session, nodeName, async (held) => {
+            const done = await performAdd(addition, held, (operation) => (begun = operation));
+            return { id: idOf(done), outs: outputsOf(inputs, await foundReady(done)) };
+        });
+    } catch (error) {
+        if (begun?.progress.hostChanged !== true) throw error;
+        throw initFailure({ id: idOf(begun), inputs, outs: outputsOf(inputs, foundHalfMade(begun)), error });
+    } finally {
+        session.close();
+    }
+}
+
+function idOf({ cluster, nodeName }: HostOperation): string {
+    return resourceId(cluster.helperFacts.clusterId, nodeName);
+}

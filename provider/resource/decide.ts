@@ -1,0 +1,113 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Deadline } from "../deadline";
+import { type AddPlan, type KnownNode, type LeaveAlone, planAdd, planRemove, type RemovePlan } from "../decide/plan";
+import type { Refusal } from "../decide/refusal";
+import { RefusedError } from "../errors";
+import { memberIdFromHex } from "../facts/cluster";
+import type { OperationRecord } from "../facts/host";
+import type { Situation } from "./look";
+import { tokensMadeHere } from "./ownership";
+import type { Session } from "./session";
+import type { NodeOutputs } from "./state";
+import { apiAccessOf } from "../adapters/k0s/api-address";
+
+/** States every normal join or leave passes through last up to 15 s (observed.md). */
+const PASSING_SECONDS = 30;
+const LOOK_AGAIN_EVERY = 1000;
+
+export interface Knowledge {
+    readonly state: KnownNode;
+    /** Found in the lock: what an earlier holder left unfinished. */
+    readonly record?: OperationRecord | undefined;
+}
+
+export function knowledgeOf(outs: Partial<NodeOutputs>, record?: OperationRecord): Knowledge {
+    const { memberId, machineId, token } = outs;
+    return {
+        state: {
+            ...(memberId === undefined ? {} : { memberId: memberIdFromHex(memberId) }),
+            ...(machineId === undefined ? {} : { machineId }),
+            ...(token === undefined ? {} : { token }),
+        },
+        record,
+    };
+}
+
+/** Looks and decides, again for a bounded time while what was seen may pass by itself. */
+export async function decideSettled<P extends { readonly lookAgain: boolean }>(
+    lookOnce: () => Promise<Situation>,
+    plan: (situation: Situation) => P,
+): Promise<{ readonly situation: Situation; readonly plan: P }> {
+    const deadline = Deadline.afterSeconds(PASSING_SECONDS);
+    for (;;) {
+        const situation = await lookOnce();
+        const decided = plan(situation);
+        if (!decided.lookAgain || deadline.expired) return { situation, plan: decided };
+        await sleep(LOOK_AGAIN_EVERY);
+    }
+}
+
+/** Why an add of a host that does not answer cannot even be decided. */
+function unreachable(situation: Situation): Refusal {
+    return {
+        kind: "refuse",
+        what: `the host does not answer: ${situation.unreachable ?? "unknown reason"}`,
+        evidence: [],
+        lookAgain: false,
+    };
+}
+
+export function decideAdd(session: Session, situation: Situation, knowledge: Knowledge): AddPlan | Refusal {
+    const { host } = situation;
+    return host === undefined ? unreachable(situation) : planAdd({ ...shared(session, situation, knowledge), host });
+}
+
+export function decideRemove(
+    session: Session,
+    situation: Situation,
+    knowledge: Knowledge,
+): RemovePlan | (LeaveAlone & { lookAgain: false }) | Refusal {
+    const plan = planRemove({
+        ...shared(session, situation, knowledge),
+        host: situation.host,
+        tokensOfThisProcess: tokensMadeHere(),
+        apiAccess: apiAccessOf(session.cluster.config),
+    });
+    return plan.kind === "leave-alone" ? { ...plan, lookAgain: false } : plan;
+}
+
+function shared(
+    { inputs }: Session,
+    { cluster, nodeName, peerAddress, targetEtcd }: Situation,
+    { state, record }: Knowledge,
+) {
+    const { host, owner, adopt, onUnreachable, allowStrandedWorkers } = inputs;
+    const { minControllers, maxControllers } = inputs.cluster;
+    return {
+        role: inputs.role,
+        cluster,
+        nodeName,
+        peerAddress,
+        state,
+        inputs: { host, owner, adopt, onUnreachable, allowStrandedWorkers, minControllers, maxControllers },
+        ...(targetEtcd === undefined ? {} : { targetEtcd }),
+        ...(record === undefined ? {} : { record }),
+    };
+}
+
+/** A refusal ends the operation with nothing changed. */
+export function refuseIfSaid<P extends { readonly kind: string }>(
+    plan: P,
+    host: string,
+): asserts plan is Exclude<P, Refusal> {
+    if (plan.kind !== "refuse") return;
+    const { what, evidence, topic } = plan as unknown as Refusal;
+    throw new RefusedError({
+        stage: "deciding",
+        host,
+        what,
+        output: evidence.join("\n"),
+        advice: "Nothing was changed.",
+        ...(topic === undefined ? {} : { topic }),
+    });
+}

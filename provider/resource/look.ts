@@ -1,0 +1,124 @@
+import type { Etcd } from "../adapters/etcd";
+import { connectEtcd } from "../adapters/etcd/client";
+import type { LeaseObject } from "../adapters/kube";
+import { Deadline } from "../deadline";
+import { nodeNameOf, peerAddressOf } from "../decide/names";
+import type { TargetEtcd } from "../decide/plan";
+import { RefusedError } from "../errors";
+import type { ClusterFacts } from "../facts/cluster";
+import { readCluster } from "../facts/cluster-view";
+import type { HostFacts } from "../facts/host";
+import type { NodeInputs } from "../inputs";
+import { isUnreachable, probePaths, type Session } from "./session";
+
+/** Everything a decision is made on, from one look. */
+export interface Situation {
+    /** undefined: the host does not answer. */
+    readonly host: HostFacts | undefined;
+    /** Why it does not answer. */
+    readonly unreachable: string | undefined;
+    readonly cluster: ClusterFacts;
+    readonly nodeName: string;
+    readonly peerAddress: string;
+    readonly targetEtcd: TargetEtcd | undefined;
+}
+
+/** What state remembers, for a host that does not answer. */
+export interface Remembered {
+    readonly nodeName?: string | undefined;
+    readonly peerAddress?: string | undefined;
+}
+
+const STAGE = "looking at the host";
+const LOOK_SECONDS = 60;
+/** An etcd that serves answers a status at once; one that hangs never does. */
+const ETCD_PATIENCE = 3000;
+
+/** `lease`: our lock, which every healthy member's API server must show (safety.md 9). */
+export async function look(session: Session, remembered: Remembered, lease?: LeaseObject): Promise<Situation> {
+    const [probe, cluster] = await Promise.all([
+        probeHost(session),
+        readCluster(session.cluster, lease === undefined ? {} : { lease }, Deadline.afterSeconds(LOOK_SECONDS)),
+    ]);
+    const { inputs } = session;
+    if (probe.host === undefined)
+        return { ...probe, ...namesWithoutHost(inputs, remembered), cluster, targetEtcd: undefined };
+    requireOtherMachine(probe.host, cluster);
+    return {
+        ...probe,
+        cluster,
+        nodeName: nodeNameOf(probe.host, inputs),
+        peerAddress: requireAddress(inputs, probe.host),
+        targetEtcd: await askTargetEtcd(session, probe.host),
+    };
+}
+
+async function probeHost({ target, inputs }: Session): Promise<Pick<Situation, "host" | "unreachable">> {
+    try {
+        const host = await target.probe(probePaths(inputs), Deadline.afterSeconds(inputs.timeouts.connect));
+        return { host, unreachable: undefined };
+    } catch (error) {
+        if (isUnreachable(error)) return { host: undefined, unreachable: error.message };
+        throw error;
+    }
+}
+
+/** A node never helps with its own change: what it says of the cluster ends with it. */
+function requireOtherMachine(host: HostFacts, { helper }: ClusterFacts): void {
+    const sharesAddress = host.addresses.includes(helper.address);
+    if (host.machineId !== helper.machineId || !sharesAddress) return;
+    throw new RefusedError({
+        stage: STAGE,
+        host: host.address,
+        what: `${helper.address} in cluster.controllers is this same machine`,
+        advice: "Name another controller of the cluster in `cluster.controllers`.",
+    });
+}
+
+function requireAddress(inputs: NodeInputs, host: HostFacts): string {
+    const found = peerAddressOf(host, inputs);
+    if (found.ok) return found.address;
+    throw new RefusedError({
+        stage: STAGE,
+        host: inputs.host,
+        what: found.why,
+        advice: "Correct `privateAddress`. Nothing was changed.",
+    });
+}
+
+function namesWithoutHost(inputs: NodeInputs, remembered: Remembered): Pick<Situation, "nodeName" | "peerAddress"> {
+    const nodeName = remembered.nodeName ?? inputs.nodeName;
+    if (nodeName === undefined) {
+        throw new RefusedError({
+            stage: STAGE,
+            host: inputs.host,
+            what: "it does not answer, and no earlier run found out its node name",
+            advice: "Bring the host back, or give `nodeName`.",
+        });
+    }
+    return { nodeName, peerAddress: remembered.peerAddress ?? inputs.privateAddress ?? inputs.host };
+}
+
+async function askTargetEtcd({ target, inputs }: Session, host: HostFacts): Promise<TargetEtcd | undefined> {
+    if (!host.data.etcdDatabase || host.units.controller?.active !== "active") return undefined;
+    const patience = Deadline.after(ETCD_PATIENCE);
+    try {
+        const etcd = await connectEtcd(target, inputs.dataDir, patience);
+        try {
+            const status = await etcd.status();
+            return { clusterId: status.clusterId, memberIds: status.learner ? undefined : await memberIds(etcd) };
+        } finally {
+            etcd.close();
+        }
+    } catch {
+        return undefined;
+    }
+}
+
+async function memberIds(etcd: Etcd): Promise<bigint[] | undefined> {
+    try {
+        return (await etcd.members()).members.map((member) => member.id);
+    } catch {
+        return undefined;
+    }
+}

@@ -1,0 +1,75 @@
+import { isGone } from "../decide/gone";
+import { repairFor } from "../decide/repair";
+import { HostKeyError, messageOf } from "../errors";
+import type { NodeKind } from "../pipelines/operation";
+import { decideSettled, knowledgeOf } from "./decide";
+import { look, type Situation } from "./look";
+import { logOf, openSession, type Session } from "./session";
+import { inputsOf, type NodeOutputs, type NodeStatus } from "./state";
+
+/** Fixed words, without times or reasons that vary: a second refresh must find nothing new (architecture.md, "drift"). */
+const UNREACHABLE = "the host does not answer by SSH";
+const NOBODY = "the host or its cluster could not be looked at";
+const OTHER_KEY = "the host shows another SSH host key than `hostKey` names: it may be another machine";
+
+type ReadResult = { readonly id?: string; readonly props?: NodeOutputs };
+
+/**
+ * Looks at host and cluster and writes what it found into `status`, `state` and `drift`. It changes nothing anywhere, and it
+ * does not throw for what it finds: a `read` that throws aborts the refresh of the whole stack. `{}`: gone from host and
+ * cluster.
+ */
+export async function read(_kind: NodeKind, id: string, outs: NodeOutputs): Promise<ReadResult> {
+    const inputs = inputsOf(outs);
+    let session: Session | undefined;
+    try {
+        session = await openSession(inputs, outs);
+        return await readThrough(session, id, outs);
+    } catch (error) {
+        logOf(inputs).line(messageOf(error));
+        return { id, props: withDrift(outs, "unreachable", [error instanceof HostKeyError ? OTHER_KEY : NOBODY]) };
+    } finally {
+        session?.close();
+    }
+}
+
+async function readThrough(session: Session, id: string, outs: NodeOutputs): Promise<ReadResult> {
+    const { state } = knowledgeOf(outs);
+    const { situation, plan } = await decideSettled(
+        () => look(session, outs),
+        (seen) => findDrift(session, outs, seen),
+    );
+    if (isGone({ ...situation, state })) return {};
+    const { host } = situation;
+    if (host === undefined) return { id, props: withDrift(outs, "unreachable", plan.drift) };
+    const k0sVersion = host.status.state === "answers" ? host.status.version : outs.k0sVersion;
+    return {
+        id,
+        props: { ...withDrift(outs, plan.drift.length === 0 ? "ready" : "degraded", plan.drift), k0sVersion },
+    };
+}
+
+function findDrift(
+    { inputs }: Session,
+    outs: NodeOutputs,
+    { host, cluster, nodeName, peerAddress }: Situation,
+): { readonly drift: readonly string[]; readonly lookAgain: boolean } {
+    if (host === undefined) return { drift: [UNREACHABLE], lookAgain: false };
+    const { state } = knowledgeOf(outs);
+    return repairFor({
+        role: inputs.role,
+        host,
+        cluster,
+        nodeName,
+        peerAddress,
+        state,
+        owner: inputs.owner,
+        now: Date.now(),
+    });
+}
+
+/** A node whose add never ended stays one: the next `up` must go on with it, whatever a look says. */
+function withDrift(outs: NodeOutputs, status: NodeStatus, drift: readonly string[]): NodeOutputs {
+    if (outs.status === "joining") return outs;
+    return { ...outs, status, state: drift.length === 0 ? "ready" : drift.join("; "), drift };
+}

@@ -1,0 +1,29 @@
+/** Nodes of MKE 4 and k0s clusters as Pulumi resources. */
+export type {
+    ClusterArgs,
+    ConnectionArgs,
+    ControllerAddressArgs,
+    DrainArgs,
+    K0sArgs,
+    MkeControllerNodeArgs,
+    MkeWorkerNodeArgs,
+    NodeArgs,
+    NodeResult,
+    PreflightArgs,
+    ProxyConnectionArgs,
+    TimeoutArgs,
+} from "./args";
+export { MkeControllerNode } from "./controller-node";
+export { MkeWorkerNode } from "./worker-node";
+export type {
+    ClusterInputs,
+    Connection,
+    ControllerAddress,
+    DrainInputs,
+    K0sSource,
+    Preflight,
+    ProxyConnection,
+    Role,
+    Timeouts,
+} from "../provider/inputs";
+export type { NodeStatus } from "../provider/resource/state";

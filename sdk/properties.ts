@@ -1,0 +1,117 @@
+import * as pulumi from "@pulumi/pulumi";
+import type {
+    ClusterArgs,
+    ConnectionArgs,
+    ControllerAddressArgs,
+    NodeArgs,
+    NodeResult,
+    ProxyConnectionArgs,
+} from "./args";
+import { claimHost } from "./hosts";
+
+/** Every output must be among the properties given to Pulumi, or the SDK drops it. */
+const OUTPUTS: Readonly<Record<keyof NodeResult, undefined>> = {
+    host: undefined,
+    connection: undefined,
+    cluster: undefined,
+    role: undefined,
+    privateAddress: undefined,
+    k0s: undefined,
+    dataDir: undefined,
+    kubeletRootDir: undefined,
+    installFlags: undefined,
+    labels: undefined,
+    taints: undefined,
+    drain: undefined,
+    timeouts: undefined,
+    preflight: undefined,
+    onUnreachable: undefined,
+    onLastController: undefined,
+    adopt: undefined,
+    allowStrandedWorkers: undefined,
+    triggers: undefined,
+    owner: undefined,
+    nodeName: undefined,
+    requestedNodeName: undefined,
+    clusterId: undefined,
+    caFingerprint: undefined,
+    k0sVersion: undefined,
+    machineId: undefined,
+    peerAddress: undefined,
+    status: undefined,
+    state: undefined,
+    drift: undefined,
+    token: undefined,
+    installedBinary: undefined,
+    schemaVersion: undefined,
+};
+
+const SECRET_FIELDS = ["privateKey", "privateKeyPassword", "password", "sudoPassword"] as const;
+
+/** What a class hands to Pulumi: the inputs with their secrets wrapped, the owner, and every output as undefined. */
+export function propertiesOf(name: string, args: NodeArgs): Record<string, unknown> {
+    const connection = withSecrets(args.connection ?? {});
+    return {
+        ...OUTPUTS,
+        ...args,
+        host: claimHost(args.host, name),
+        connection,
+        cluster: clusterWithSecrets(args.cluster, connection),
+        owner: [pulumi.getOrganization(), pulumi.getProject(), pulumi.getStack(), name].join("/"),
+    };
+}
+
+type Login = ConnectionArgs | ProxyConnectionArgs;
+
+function withSecrets<T extends Login>(login: pulumi.Input<T>): pulumi.Input<T> {
+    return lift(login, (fields) => {
+        const wrapped: Record<string, unknown> = { ...fields };
+        for (const field of SECRET_FIELDS) {
+            if (wrapped[field] !== undefined) wrapped[field] = pulumi.secret(wrapped[field]);
+        }
+        const { proxy } = fields as ConnectionArgs;
+        if (proxy !== undefined) wrapped["proxy"] = withSecrets(proxy);
+        return wrapped as T;
+    });
+}
+
+function clusterWithSecrets(
+    cluster: pulumi.Input<ClusterArgs>,
+    own: pulumi.Input<ConnectionArgs>,
+): pulumi.Input<ClusterArgs> {
+    return lift(cluster, (fields) => ({
+        ...fields,
+        controllers: lift(fields.controllers, (list) => list.map((entry) => controllerWithSecrets(entry, own))),
+    }));
+}
+
+function controllerWithSecrets(
+    controller: pulumi.Input<ControllerAddressArgs>,
+    own: pulumi.Input<ConnectionArgs>,
+): pulumi.Input<ControllerAddressArgs> {
+    return lift(controller, (fields) => ({
+        ...fields,
+        connection: fields.connection === undefined ? withoutHostKey(own) : withSecrets(fields.connection),
+    }));
+}
+
+/** A host key belongs to one host. */
+function withoutHostKey(connection: pulumi.Input<ConnectionArgs>): pulumi.Input<ConnectionArgs> {
+    return lift(connection, ({ hostKey: _, ...rest }) => rest);
+}
+
+/**
+ * Applies to plain values at once and to outputs when they are known: an output made of a plain object would make the
+ * whole property unknown as soon as one field is.
+ */
+function lift<T extends object>(value: pulumi.Input<T>, change: (value: T) => T): pulumi.Input<T> {
+    if (pulumi.Output.isInstance(value) || value instanceof Promise) {
+        return pulumi.output(value).apply((known): T => changeObject(known as T, change));
+    }
+    return changeObject(value, change);
+}
+
+/** Wrong types are left for `check`, which can name the property. */
+function changeObject<T>(value: T, change: (value: T) => T): T {
+    return typeof value === "object" && value !== null ? change(value) : value;
+}

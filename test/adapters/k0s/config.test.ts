@@ -1,0 +1,163 @@
+import assert from "node:assert/strict";
+import { describe, it } from "mocha";
+import { parse } from "yaml";
+import { configForJoiner, filesReferredTo, handOnConfig } from "../../../provider/adapters/k0s/config";
+import { fixture } from "../../support/fixtures";
+
+const HELPER = {
+    apiVersion: "k0s.k0sproject.io/v1beta1",
+    kind: "ClusterConfig",
+    metadata: { name: "k0s" },
+    spec: {
+        api: {
+            address: "10.0.0.1",
+            externalAddress: "api.example.com",
+            sans: ["10.0.0.1", "api.example.com"],
+            extraArgs: {
+                "advertise-address": "10.0.0.1",
+                "bind-address": "0.0.0.0",
+                "audit-policy-file": "/etc/k0s/audit.yaml",
+            },
+        },
+        storage: {
+            type: "etcd",
+            etcd: {
+                peerAddress: "10.0.0.1",
+                extraArgs: {
+                    name: "c1",
+                    "listen-metrics-urls": "http://10.0.0.1:2381",
+                    "initial-advertise-peer-urls": "https://10.0.0.1:2380",
+                    "quota-backend-bytes": "8589934592",
+                },
+                rawArgs: ["--listen-client-http-urls=https://10.0.0.1:2382", "--auto-compaction-retention=1"],
+            },
+        },
+        network: {
+            podCIDR: "10.244.0.0/16",
+            controlPlaneLoadBalancing: {
+                keepalived: { vrrpInstances: [{ unicastSourceIP: "10.0.0.1", unicastPeers: ["10.0.0.2"] }] },
+            },
+        },
+    },
+};
+
+const UNTOUCHED = JSON.stringify(HELPER);
+
+interface Config {
+    readonly spec: typeof HELPER.spec;
+}
+
+const joined = (user?: Record<string, unknown>, helper: unknown = HELPER): Config =>
+    parse(configForJoiner(helper, { address: "10.0.0.2" }, user)) as Config;
+
+describe("the k0s.yaml of a joining controller", () => {
+    it("has the joiner's addresses, not the helper's", () => {
+        const { api, storage } = joined().spec;
+        assert.deepEqual([api.address, storage.etcd.peerAddress], ["10.0.0.2", "10.0.0.2"]);
+    });
+
+    it("keeps what belongs to the cluster", () => {
+        const { spec } = joined();
+        assert.equal(spec.api.externalAddress, "api.example.com");
+        assert.deepEqual(spec.api.sans, ["10.0.0.1", "api.example.com"]);
+        assert.equal(spec.network.podCIDR, "10.244.0.0/16");
+        assert.equal(spec.api.extraArgs["audit-policy-file"], "/etc/k0s/audit.yaml");
+    });
+
+    it("is stripped of the etcd arguments that name the helper", () => {
+        const { etcd } = joined().spec.storage;
+        assert.deepEqual(etcd.extraArgs, { "quota-backend-bytes": "8589934592" });
+        assert.deepEqual(etcd.rawArgs, ["--auto-compaction-retention=1"]);
+    });
+
+    it("is stripped of the API server's own address, not of one that means all", () => {
+        const { extraArgs } = joined().spec.api;
+        assert.deepEqual(Object.keys(extraArgs).sort(), ["audit-policy-file", "bind-address"]);
+    });
+
+    it("lets keepalived speak from the joiner's address", () => {
+        const { vrrpInstances } = joined().spec.network.controlPlaneLoadBalancing.keepalived;
+        assert.deepEqual(vrrpInstances, [{ unicastSourceIP: "10.0.0.2", unicastPeers: ["10.0.0.2"] }]);
+    });
+
+    it("has the user's values over everything, maps merged, lists replaced", () => {
+        const { spec } = joined({ spec: { api: { address: "10.9.9.9", sans: ["x"] }, telemetry: { enabled: false } } });
+        assert.deepEqual([spec.api.address, spec.api.sans], ["10.9.9.9", ["x"]]);
+        assert.equal(spec.api.externalAddress, "api.example.com");
+        assert.deepEqual((spec as Record<string, unknown>)["telemetry"], { enabled: false });
+    });
+
+    it("does not change the helper's", () => {
+        joined({ spec: { api: { sans: [] } } });
+        assert.equal(JSON.stringify(HELPER), UNTOUCHED);
+    });
+
+    it("is complete where the helper runs without any", () => {
+        const config = configForJoiner(undefined, { address: "10.0.0.2" }, undefined);
+        assert.deepEqual(parse(config), {
+            apiVersion: "k0s.k0sproject.io/v1beta1",
+            kind: "ClusterConfig",
+            spec: { api: { address: "10.0.0.2" }, storage: { type: "etcd", etcd: { peerAddress: "10.0.0.2" } } },
+        });
+    });
+});
+
+describe("the files a k0s.yaml refers to", () => {
+    const files = (spec: unknown): string[] =>
+        filesReferredTo(configForJoiner({ spec }, { address: "10.0.0.2" }, undefined));
+
+    it("are the absolute paths among arguments and the known fields", () => {
+        const spec = {
+            api: {
+                extraArgs: {
+                    "encryption-provider-config": "/etc/k0s/enc.yaml",
+                    "oidc-ca-file": "/etc/ssl/oidc.pem",
+                    "feature-gates": "A=true",
+                    v: 2,
+                },
+                rawArgs: ["--audit-policy-file=/etc/k0s/audit.yaml", "--profiling"],
+            },
+            controllerManager: { extraArgs: { kubeconfig: "/etc/k0s/cm.conf" } },
+            extensions: { helm: { repositories: [{ name: "r", caFile: "/etc/ssl/helm.pem" }] } },
+        };
+        assert.deepEqual(files(spec), [
+            "/etc/k0s/audit.yaml",
+            "/etc/k0s/cm.conf",
+            "/etc/k0s/enc.yaml",
+            "/etc/ssl/helm.pem",
+            "/etc/ssl/oidc.pem",
+        ]);
+    });
+
+    it("are not what the components write or k0s makes", () => {
+        const extraArgs = {
+            "audit-log-path": "/var/log/audit.log",
+            "client-ca-file": "/var/lib/k0s/pki/ca.crt",
+            "egress-socket": "/run/k0s/egress.sock",
+        };
+        assert.deepEqual(files({ api: { extraArgs } }), []);
+    });
+
+    it("are none in a plain configuration", () => assert.deepEqual(filesReferredTo("spec: {}"), []));
+});
+
+describe("the configuration to hand on", () => {
+    const inForce = (fixture("status-controller-worker.json") as { ClusterConfig: { spec: Record<string, unknown> } })
+        .ClusterConfig;
+
+    it("is the written one with the addresses in force, without the defaults of the helper's version", () => {
+        const written = { spec: { network: { provider: "custom" } } };
+        const { spec } = handOnConfig(written, inForce) as { spec: Record<string, unknown> };
+        assert.deepEqual(spec["api"], { address: "10.77.0.11", port: 6443, k0sApiPort: 9443 });
+        assert.deepEqual(spec["network"], { provider: "custom" });
+        assert.ok("images" in inForce.spec && !("images" in spec));
+    });
+
+    it("prefers what is written", () => {
+        const { spec } = handOnConfig({ spec: { api: { port: 7443 } } }, inForce) as { spec: { api: object } };
+        assert.deepEqual(spec.api, { address: "10.77.0.11", port: 7443, k0sApiPort: 9443 });
+    });
+
+    it("is the one in force where nothing readable is written", () =>
+        assert.equal(handOnConfig("text", inForce), inForce));
+});

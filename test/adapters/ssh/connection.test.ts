@@ -1,0 +1,222 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "mocha";
+import { SshPool } from "../../../provider/adapters/ssh/endpoint";
+import { Deadline } from "../../../provider/deadline";
+import { ConnectionError, HostKeyError, InputError, TimeoutError } from "../../../provider/errors";
+import { CuttableLink, TestSshd, freePort, sshdMissing } from "../../support/sshd";
+
+const HOST = "127.0.0.1";
+const soon = (): Deadline => Deadline.afterSeconds(20);
+
+describe("SSH connections to a real sshd", function () {
+    this.timeout(60_000);
+    let sshd: TestSshd;
+    const pool = new SshPool();
+
+    before(async function () {
+        const missing = sshdMissing();
+        if (missing !== undefined) {
+            console.log(`    skipped: ${missing}`);
+            this.skip();
+        }
+        sshd = await TestSshd.start();
+    });
+
+    after(() => {
+        pool.closeAll();
+        sshd?.stop();
+    });
+
+    /** A pool of its own, so that a test's connections are new ones. */
+    async function fingerprint(changes: Parameters<TestSshd["connection"]>[0]): Promise<string> {
+        const own = new SshPool();
+        try {
+            return await own.endpoint(HOST, sshd.connection(changes)).hostKeyFingerprint(soon());
+        } finally {
+            own.closeAll();
+        }
+    }
+
+    it("accept a host key given as a public key of any type the host has", async () => {
+        for (const type of ["ed25519", "rsa", "ecdsa"] as const) {
+            assert.equal(await fingerprint({ hostKey: sshd.hostKey(type) }), sshd.hostKeyFingerprint(type));
+        }
+    });
+
+    it("accept a host key given as the fingerprint of any type the host has", async () => {
+        for (const type of ["ed25519", "rsa", "ecdsa"] as const) {
+            const hostKey = sshd.hostKeyFingerprint(type);
+            assert.equal(await fingerprint({ hostKey }), hostKey);
+        }
+    });
+
+    it("refuse another host key, by text and by fingerprint, without retrying", async () => {
+        const other = await TestSshd.start();
+        try {
+            for (const hostKey of [other.hostKey("ed25519"), other.hostKeyFingerprint("rsa")]) {
+                await assert.rejects(fingerprint({ hostKey, dialErrorLimit: -1 }), (error: Error) => {
+                    assert.ok(error instanceof HostKeyError);
+                    assert.equal(error.retryable, false);
+                    assert.match(error.message, /host key is not the expected one/);
+                    return true;
+                });
+            }
+        } finally {
+            other.stop();
+        }
+    });
+
+    it("refuse a hostKey that is no key", async () => {
+        await assert.rejects(fingerprint({ hostKey: "ssh-ed25519 nonsense" }), InputError);
+        await assert.rejects(fingerprint({ hostKey: "SHA256:short" }), InputError);
+    });
+
+    it("read an encrypted key, and say so when the passphrase is wrong", async () => {
+        const privateKey = sshd.key("locked");
+        assert.match(await fingerprint({ privateKey, privateKeyPassword: "open sesame" }), /^SHA256:/);
+        await assert.rejects(fingerprint({ privateKey, privateKeyPassword: "wrong" }), (error: Error) => {
+            assert.ok(error instanceof InputError);
+            assert.ok(!error.message.includes("BEGIN"));
+            return true;
+        });
+    });
+
+    it("are not tried again when the login is refused", async () => {
+        const { privateKey: _, ...withoutKey } = sshd.connection();
+        const own = new SshPool();
+        const login = { ...withoutKey, user: "no-such-user", password: "secret-word", dialErrorLimit: -1 };
+        await assert.rejects(own.endpoint(HOST, login).hostKeyFingerprint(soon()), (error: Error) => {
+            assert.ok(error instanceof ConnectionError);
+            assert.equal(error.retryable, false);
+            assert.match(error.message, /does not let no-such-user in \(tried: password\)/);
+            assert.ok(!error.message.includes("secret-word"));
+            return true;
+        });
+        own.closeAll();
+    });
+
+    it("say that a connection is refused, after as many attempts as dialErrorLimit allows", async () => {
+        const port = await freePort();
+        await assert.rejects(fingerprint({ port, dialErrorLimit: 1 }), (error: Error) => {
+            assert.ok(error instanceof ConnectionError);
+            assert.match(error.message, new RegExp(`connection refused on port ${port} \\(after 2 attempts\\)`));
+            return true;
+        });
+    });
+
+    it("say that nobody answers within perDialTimeout", async () => {
+        const { createServer } = await import("node:net");
+        const silent = createServer(() => undefined).listen(0, HOST);
+        await new Promise((resolve) => silent.once("listening", resolve));
+        const port = (silent.address() as { port: number }).port;
+        const sockets: { destroy(): void }[] = [];
+        silent.on("connection", (socket) => sockets.push(socket));
+        await assert.rejects(
+            fingerprint({ port, perDialTimeout: 1, dialErrorLimit: 0 }),
+            /no answer on port \d+ within 1 s/,
+        );
+        sockets.forEach((socket) => socket.destroy());
+        silent.close();
+    });
+
+    it("are tried until the host answers, where the limit allows", async () => {
+        const port = await freePort();
+        const own = new SshPool();
+        const connecting = own.endpoint(HOST, sshd.connection({ port, dialErrorLimit: -1 })).hostKeyFingerprint(soon());
+        const late = await TestSshd.start({ config: [`Port ${port}`, "ListenAddress 127.0.0.1"] }).catch(
+            () => undefined,
+        );
+        // The late server has its own authorized keys: being refused by it proves that it was reached.
+        await assert.rejects(connecting, /does not let root in/);
+        own.closeAll();
+        late?.stop();
+    });
+
+    it("go through a bastion, each with its own host key", async () => {
+        const bastion = await TestSshd.start();
+        try {
+            const proxy = { ...bastion.connection({ hostKey: bastion.hostKey("ed25519") }), host: HOST };
+            assert.equal(
+                await fingerprint({ proxy, hostKey: sshd.hostKey("ed25519") }),
+                sshd.hostKeyFingerprint("ed25519"),
+            );
+            const wrong = { proxy, hostKey: bastion.hostKey("ed25519") };
+            await assert.rejects(fingerprint(wrong), HostKeyError);
+            const wrongProxy = { ...proxy, hostKey: sshd.hostKey("ed25519") };
+            await assert.rejects(fingerprint({ proxy: wrongProxy }), HostKeyError);
+        } finally {
+            bastion.stop();
+        }
+    });
+
+    it("are shared by all who use the same host and login", async () => {
+        const link = await CuttableLink.to(sshd.port);
+        const endpoint = pool.endpoint(HOST, sshd.connection({ port: link.port }));
+        await Promise.all(Array.from({ length: 20 }, () => endpoint.hostKeyFingerprint(soon())));
+        assert.equal(link.open, 1);
+        assert.equal(pool.endpoint(HOST, sshd.connection({ port: link.port })), endpoint);
+        endpoint.close();
+        link.close();
+    });
+
+    it("reject what waits for them when they break, and are made again", async () => {
+        const link = await CuttableLink.to(sshd.port);
+        const endpoint = pool.endpoint(HOST, sshd.connection({ port: link.port }));
+        const aborted = new Promise<Error>((resolve) => {
+            void endpoint.exec("sleep 60", soon(), resolve).then(() => link.cut());
+        });
+        const error = await aborted;
+        assert.ok(error instanceof ConnectionError && error.retryable);
+        const { exit, channel } = await endpoint.exec("true", soon(), () => undefined);
+        channel.resume();
+        assert.equal((await exit).code, 0);
+        endpoint.close();
+        link.close();
+    });
+
+    it("end a command at its deadline", async () => {
+        const endpoint = pool.endpoint(HOST, sshd.connection());
+        const error = await new Promise<Error>((resolve) => {
+            void endpoint.exec("sleep 60", Deadline.after(300), resolve);
+        });
+        assert.ok(error instanceof TimeoutError);
+    });
+
+    it("run many commands with eight channels, and with fewer where the server allows fewer", async () => {
+        const narrow = await TestSshd.start({ config: ["MaxSessions 3"] });
+        try {
+            for (const server of [sshd, narrow]) {
+                const endpoint = pool.endpoint(HOST, server.connection());
+                const runs = Array.from({ length: 30 }, async (_, index) => {
+                    const { channel, exit } = await endpoint.exec(`exit ${index}`, soon(), () => undefined);
+                    channel.resume();
+                    return (await exit).code;
+                });
+                assert.deepEqual(
+                    await Promise.all(runs),
+                    runs.map((_, index) => index),
+                );
+            }
+        } finally {
+            narrow.stop();
+        }
+    });
+
+    it("forward ports, and tell refused from forbidden", async () => {
+        const strict = await TestSshd.start({ config: ["AllowTcpForwarding no"] });
+        try {
+            const stream = await pool.endpoint(HOST, sshd.connection()).forward(HOST, sshd.port, soon());
+            const banner = await new Promise<Buffer>((resolve) => stream.once("data", resolve));
+            assert.match(banner.toString(), /^SSH-2.0/);
+            stream.destroy();
+            const port = await freePort();
+            await assert.rejects(pool.endpoint(HOST, sshd.connection()).forward(HOST, port, soon()), /refused/i);
+            await assert.rejects(
+                pool.endpoint(HOST, strict.connection()).forward(HOST, sshd.port, soon()),
+                (error: Error) => error instanceof ConnectionError && !error.retryable && /forbids/.test(error.message),
+            );
+        } finally {
+            strict.stop();
+        }
+    });
+});

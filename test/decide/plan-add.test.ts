@@ -1,0 +1,179 @@
+import assert from "node:assert/strict";
+import { describe, it } from "mocha";
+import { LEAVE_ANNOTATION } from "../../provider/decide/etcd-verdict";
+import { planAdd } from "../../provider/decide/plan";
+import type { ClusterFacts } from "../../provider/facts/cluster";
+import {
+    BINARY,
+    blankHost,
+    cluster,
+    controlNode,
+    controllerHost,
+    etcdMember,
+    marker,
+    member,
+    memberId,
+    node,
+    record,
+    stopped,
+    unit,
+    workerHost,
+} from "./build";
+import { inputs, twoControllers, controller, worker, added, refused, unstarted } from "./situations";
+
+describe("planning an add", () => {
+    it("joins a blank host", () => {
+        assert.deepEqual(added(controller()).steps, { kind: "join", cleanStaleObject: false });
+        assert.deepEqual(added(worker()).steps, { kind: "join", cleanStaleObject: false });
+    });
+
+    it("adopts a node that is what it should be", () => {
+        const unmarkedHost = { ...controllerHost("c3"), marker: undefined };
+        const plan = added(controller({ host: unmarkedHost, cluster: cluster() }));
+        assert.equal(plan.steps.kind, "adopt");
+        assert.equal(plan.ownership.decision, "adopt");
+    });
+
+    it("deletes the stale object of a member that left by our own request first", () => {
+        const stale = etcdMember("c3", { leave: true, joined: "False", annotations: { [LEAVE_ANNOTATION]: "f03" } });
+        const facts = { ...twoControllers, etcdMembers: [...twoControllers.etcdMembers, stale] };
+        const plan = added(controller({ cluster: facts }));
+        assert.deepEqual(plan.steps, { kind: "join", cleanStaleObject: true });
+        assert.equal(plan.verdict?.object?.name, "c3");
+    });
+
+    it("checks the role before anything else", () => {
+        assert.equal(refused(planAdd(worker({ host: controllerHost("c3"), cluster: cluster() }))).topic, "wrong-role");
+    });
+
+    it("refuses a host whose own etcd serves another cluster, or one without the helper", () => {
+        const facts = { host: controllerHost("c3"), cluster: cluster() };
+        const other = { clusterId: 1n, memberIds: [memberId("c1")] };
+        const apart = { clusterId: 0xabcn, memberIds: [memberId("c3")] };
+        assert.equal(refused(planAdd(controller({ ...facts, targetEtcd: other }))).topic, "second-cluster");
+        assert.equal(refused(planAdd(controller({ ...facts, targetEtcd: apart }))).topic, "second-cluster");
+        const same = { clusterId: 0xabcn, memberIds: [memberId("c1"), memberId("c3")] };
+        assert.equal(added(controller({ ...facts, targetEtcd: same })).steps.kind, "adopt");
+    });
+
+    it("refuses a wiped host whose member still counts, and names scenario, verdict and evidence", () => {
+        const refusal = refused(planAdd(controller({ cluster: cluster() })));
+        assert.equal(refusal.what, "scenario 1 (Clean host), VerdictHealthy: report, fail");
+        assert.equal(refusal.topic, "member-on-wiped-host");
+        assert.ok(refusal.evidence.includes("etcd lists a voter c3 at 10.0.0.3 (f03)"));
+    });
+
+    it("refuses another owner's node and machine, unless it is to be taken over", () => {
+        const theirs = { marker: marker("c3", "controller", { owner: "organization/other/dev/x", token: "x" }) };
+        const ready = controller({ host: controllerHost("c3", theirs), cluster: cluster() });
+        assert.equal(refused(planAdd(ready)).topic, "other-owner");
+        assert.equal(refused(planAdd(controller({ host: blankHost("c3", theirs) }))).topic, "other-owner");
+        const takeOver = { ...inputs, adopt: "takeOver" } as const;
+        assert.equal(added({ ...ready, inputs: takeOver }).ownership.decision, "take-over");
+    });
+
+    it("adopts nothing where adopt is never, and still joins a blank host", () => {
+        const never = { ...inputs, adopt: "never" } as const;
+        const host = { ...controllerHost("c3"), marker: undefined };
+        assert.equal(refused(planAdd(controller({ host, cluster: cluster(), inputs: never }))).topic, "other-owner");
+        assert.equal(added(controller({ inputs: never })).steps.kind, "join");
+    });
+
+    it("refuses a name that belongs to another machine", () => {
+        const elsewhere = { addresses: ["10.9.9.9"] };
+        const facts = (change: Partial<ClusterFacts>) =>
+            refused(planAdd(controller({ cluster: { ...twoControllers, ...change } })));
+        assert.equal(facts({ nodes: [node("c3", { ...elsewhere, machineId: "x" })] }).topic, "name-taken");
+        assert.equal(facts({ controlNodes: [controlNode("c3", elsewhere)] }).topic, "name-taken");
+        assert.equal(facts({ etcdMembers: [etcdMember("c3", { peerAddress: "10.9.9.9" })] }).topic, "name-taken");
+    });
+
+    it("refuses to join while a Node of its name and address is Ready on another machine", () => {
+        const nodes = [node("w1", { machineId: "older" })];
+        const refusal = refused(planAdd(worker({ cluster: { ...twoControllers, nodes } })));
+        assert.equal(refusal.topic, "name-taken");
+        assert.equal(refusal.lookAgain, true);
+        const gone = [node("w1", { machineId: "older", ready: false })];
+        assert.equal(added(worker({ cluster: { ...twoControllers, nodes: gone } })).steps.kind, "join");
+    });
+
+    it("adds no controller to a cluster that is not whole or has enough", () => {
+        const [c1] = twoControllers.members;
+        assert.ok(c1);
+        const sick = { ...twoControllers, members: [c1, member("c2", { health: "unhealthy" })] };
+        assert.equal(refused(planAdd(controller({ cluster: sick }))).topic, "quorum");
+        assert.equal(refused(planAdd(controller({ inputs: { ...inputs, maxControllers: 2 } }))).topic, "quorum");
+        assert.equal(added(worker({ cluster: sick })).steps.kind, "join");
+    });
+});
+
+describe("resuming an interrupted add", () => {
+    const marked = (kind: "controller" | "worker") =>
+        marker(kind === "worker" ? "w1" : "c3", kind, { operation: record("add") });
+    const installed = blankHost("c3", {
+        binary: BINARY,
+        units: { controller: unit(["k0s", "controller", "--enable-worker"], "inactive"), worker: undefined },
+        marker: marked("controller"),
+    });
+
+    it("starts over where only the service was installed", () => {
+        const plan = added(controller({ host: installed }));
+        assert.deepEqual(plan.undo, { resetHost: true });
+        assert.equal(plan.steps.kind, "join");
+        assert.equal(plan.resumes?.id, "operation-1");
+    });
+
+    it("takes back the unstarted member of its join", () => {
+        const plan = added(controller({ host: installed, cluster: unstarted() }));
+        assert.equal(plan.undo?.member?.id, memberId("c3"));
+        assert.equal(plan.undo.resetHost, true);
+    });
+
+    it("goes on with a member that was started", () => {
+        const members = [...twoControllers.members, member("c3", { learner: true })];
+        const host = controllerHost("c3", { marker: marked("controller") });
+        const plan = added(controller({ host, cluster: { ...twoControllers, members } }));
+        assert.equal(plan.steps.kind, "continue");
+        assert.equal(plan.undo, undefined);
+        assert.equal(plan.lookAgain, true);
+    });
+
+    it("starts over on a worker", () => {
+        const host = stopped(workerHost("w1", { marker: marked("worker") }));
+        assert.deepEqual(added(worker({ host })).undo, { resetHost: true });
+    });
+
+    it("believes a record in the lock as well, if it is about this host", () => {
+        const host = { ...installed, marker: undefined };
+        assert.equal(added(controller({ host, record: record("add") })).resumes?.id, "operation-1");
+        assert.equal(
+            refused(planAdd(controller({ host, record: record("add", { target: "10.9.9.9" }) }))).topic,
+            "unknown-state",
+        );
+        assert.equal(
+            refused(planAdd(controller({ host, record: record("add", { owner: "x" }) }))).topic,
+            "unknown-state",
+        );
+    });
+
+    it("lets the matrix stand where there is no record, or a member that was there before", () => {
+        assert.equal(
+            refused(planAdd(controller({ host: { ...installed, marker: undefined } }))).topic,
+            "unknown-state",
+        );
+        const before = marker("c3", "controller", { operation: record("add", { baseline: ["f01", "f02", "f03"] }) });
+        const plan = planAdd(controller({ host: { ...installed, marker: before }, cluster: unstarted() }));
+        assert.equal(plan.kind, "refuse");
+    });
+
+    it("cleans the object of a member that our own interrupted removal took out", () => {
+        const operation = record("remove", { removing: "f03" });
+        const facts = {
+            ...twoControllers,
+            etcdMembers: [...twoControllers.etcdMembers, etcdMember("c3", { joined: "False" })],
+        };
+        const host = blankHost("c3", { marker: marker("c3", "controller", { operation }) });
+        assert.deepEqual(added(controller({ host, cluster: facts })).steps, { kind: "join", cleanStaleObject: true });
+        assert.equal(refused(planAdd(controller({ cluster: facts }))).topic, "removed-out-of-band");
+    });
+});

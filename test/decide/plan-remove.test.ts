@@ -1,0 +1,236 @@
+import assert from "node:assert/strict";
+import { describe, it } from "mocha";
+import { OWNER_ANNOTATION, TOKEN_ANNOTATION } from "../../provider/decide/names";
+import { planRemove } from "../../provider/decide/plan";
+import {
+    BINARY,
+    blankHost,
+    CA,
+    cluster,
+    controllerHost,
+    etcdMember,
+    marker,
+    member,
+    memberId,
+    NO_DATA,
+    node,
+    record,
+    stopped,
+    TOKEN,
+    unit,
+    workerHost,
+} from "./build";
+import { inputs, twoControllers, worker, leaving, removed, refused, unstarted } from "./situations";
+
+describe("planning a removal", () => {
+    it("drains, leaves and resets a healthy controller", () => {
+        const plan = removed(leaving());
+        assert.deepEqual(plan.steps, {
+            drain: true,
+            leave: "leave",
+            deleteObject: true,
+            deleteNode: true,
+            machine: "reset",
+            order: "drain-first",
+        });
+        assert.equal(plan.howToLeave, "spec-leave");
+        assert.equal(plan.member?.id, memberId("c3"));
+        assert.equal(plan.object?.name, "c3");
+        assert.equal(plan.node?.name, "c3");
+        assert.equal(plan.controlNode?.name, "c3");
+        assert.equal(plan.touchesHost, true);
+    });
+
+    it("removes by ID one of two controllers, and one whose k0s does not answer", () => {
+        const two = cluster({}, ["c1", "c3"]);
+        assert.equal(removed(leaving({ cluster: two })).howToLeave, "member-remove");
+        assert.equal(removed(leaving({ host: stopped(controllerHost("c3")) })).howToLeave, "member-remove");
+    });
+
+    it("refuses the last controller, and what quorum or minControllers forbid", () => {
+        assert.equal(refused(planRemove(leaving({ cluster: cluster({}, ["c3"]) }))).topic, "quorum");
+        assert.equal(refused(planRemove(leaving({ inputs: { ...inputs, minControllers: 3 } }))).topic, "quorum");
+        const members = [member("c1"), member("c2", { health: "unhealthy" }), member("c3")];
+        assert.equal(refused(planRemove(leaving({ cluster: cluster({ members }) }))).topic, "quorum");
+    });
+
+    it("refuses to strand workers, unless it is told to or they do not depend on it", () => {
+        const nodes = [...cluster().nodes, node("w1")];
+        const facts = { cluster: cluster({ nodes }) };
+        assert.equal(refused(planRemove(leaving(facts))).topic, "stranded-workers");
+        assert.ok(removed(leaving({ ...facts, apiAccess: "external" })));
+        assert.ok(removed(leaving({ ...facts, inputs: { ...inputs, allowStrandedWorkers: true } })));
+    });
+
+    it("never skips etcd for a host whose own etcd serves this cluster", () => {
+        const targetEtcd = { clusterId: 0xabcn, memberIds: undefined };
+        const refusal = refused(
+            planRemove(leaving({ cluster: { ...twoControllers, nodes: cluster().nodes }, targetEtcd })),
+        );
+        assert.equal(refusal.topic, "second-cluster");
+    });
+
+    it("drains and resets a worker", () => {
+        const facts = cluster({ nodes: [...cluster().nodes, node("w1")] });
+        const plan = removed({ ...worker({ host: workerHost("w1"), cluster: facts }) });
+        assert.equal(plan.steps.drain && plan.steps.deleteNode && plan.steps.machine === "reset", true);
+        assert.equal(plan.node?.name, "w1");
+        assert.equal(plan.member, undefined);
+    });
+
+    it("only reports a worker whose host is clean, and says that its Node stays", () => {
+        const facts = cluster({ nodes: [...cluster().nodes, node("w1")] });
+        const plan = removed(worker({ cluster: facts }));
+        assert.equal(plan.steps.machine, "none");
+        assert.equal(plan.node, undefined);
+        assert.ok(plan.notes.includes("Node w1 stays registered"));
+    });
+
+    it("writes nothing to a machine that is not ours, and says so", () => {
+        const host = { ...controllerHost("c3"), marker: undefined };
+        const plan = removed(leaving({ host, state: { token: TOKEN } }));
+        assert.equal(plan.touchesHost, false);
+        assert.equal(plan.steps.machine, "none");
+        assert.equal(plan.steps.leave, "leave");
+        assert.match(plan.notes.join(), /nothing is done on 10\.0\.0\.3/);
+    });
+
+    it("leaves a node alone that its replacement of this process has claimed", () => {
+        const host = controllerHost("c3", { marker: marker("c3", "controller", { token: "newer" }) });
+        const situation = leaving({ host });
+        assert.equal(planRemove({ ...situation, tokensOfThisProcess: ["newer"] }).kind, "leave-alone");
+        assert.equal(refused(planRemove(situation)).topic, "other-owner");
+    });
+
+    it("refuses a node that is marked as somebody else's on its Node", () => {
+        const annotations = { [OWNER_ANNOTATION]: "organization/other/dev/x", [TOKEN_ANNOTATION]: "x" };
+        const facts = cluster({ nodes: [node("c1"), node("c2"), node("c3", { annotations })] });
+        assert.equal(refused(planRemove(leaving({ cluster: facts }))).topic, "other-owner");
+    });
+
+    it("fails for another cluster's host", () => {
+        const ca = { pki: "sha256:99", kubelet: undefined, unreadable: false };
+        assert.equal(refused(planRemove(leaving({ host: controllerHost("c3", { ca }) }))).topic, "foreign-cluster");
+    });
+});
+
+describe("removing without the host", () => {
+    const cut = { ...inputs, onUnreachable: "remove-from-cluster" } as const;
+    const dead = cluster({
+        members: [member("c1"), member("c2"), member("c3", { health: "unhealthy" })],
+        nodes: [node("c1"), node("c2"), node("c3", { ready: false })],
+    });
+
+    it("is refused unless the program says so", () => {
+        assert.equal(refused(planRemove(leaving({ host: undefined, cluster: dead }))).topic, undefined);
+    });
+
+    it("takes a dead controller out of the cluster by ID, without draining", () => {
+        const plan = removed(leaving({ host: undefined, cluster: dead, inputs: cut }));
+        assert.deepEqual(plan.steps, {
+            drain: false,
+            leave: "leave",
+            deleteObject: true,
+            deleteNode: true,
+            machine: "none",
+            order: "leave-first",
+        });
+        assert.equal(plan.howToLeave, "member-remove");
+        assert.equal(plan.node?.name, "c3");
+        assert.equal(plan.touchesHost, false);
+    });
+
+    it("is what happens when another machine has the address now", () => {
+        const plan = removed(leaving({ host: blankHost("c3", { machineId: "new" }), cluster: dead }));
+        assert.equal(plan.touchesHost, false);
+        assert.equal(plan.member?.id, memberId("c3"));
+        assert.match(plan.notes.join(), /another machine now/);
+    });
+
+    it("never removes the member of the machine that came after", () => {
+        const members = [member("c1"), member("c2"), member("c3", { id: 0xf33n })];
+        const facts = cluster({
+            members,
+            etcdMembers: [etcdMember("c1"), etcdMember("c2"), etcdMember("c3", { memberId: 0xf33n })],
+        });
+        const host = controllerHost("c3", { machineId: "new", marker: undefined });
+        assert.equal(refused(planRemove(leaving({ host, cluster: facts }))).kind, "refuse");
+    });
+
+    it("still needs a quorum", () => {
+        const members = [member("c1"), member("c3", { health: "unhealthy" })];
+        const facts = cluster({ ...dead, members }, ["c1", "c3"]);
+        assert.equal(refused(planRemove(leaving({ host: undefined, cluster: facts, inputs: cut }))).topic, "quorum");
+    });
+
+    it("finishes from the record in the lock what an interrupted removal left", () => {
+        const facts = { ...twoControllers, etcdMembers: cluster().etcdMembers };
+        const situation = leaving({ host: undefined, cluster: facts, inputs: cut });
+        assert.equal(refused(planRemove(situation)).topic, "removed-out-of-band");
+        const plan = removed({ ...situation, record: record("remove", { removing: "f03" }) });
+        assert.equal(plan.steps.leave === "none" && plan.steps.deleteObject, true);
+        assert.equal(plan.touchesHost, false);
+    });
+
+    it("never takes a controller's address for a worker's", () => {
+        const situation = leaving({ role: "worker", host: undefined, cluster: dead, inputs: cut });
+        assert.equal(refused(planRemove(situation)).topic, "wrong-role");
+    });
+});
+
+describe("finishing an interrupted removal", () => {
+    const operation = record("remove", { removing: "f03" });
+    const marked = { marker: marker("c3", "controller", { operation }) };
+
+    it("does by ID a leave of ours that never ended", () => {
+        const etcdMembers = [etcdMember("c1"), etcdMember("c2"), etcdMember("c3", { leave: true })];
+        const plan = removed(leaving({ host: controllerHost("c3", marked), cluster: cluster({ etcdMembers }) }));
+        assert.equal(plan.steps.leave, "leave");
+        assert.equal(plan.howToLeave, "member-remove");
+        const foreign = removed(leaving({ cluster: cluster({ etcdMembers }) }));
+        assert.equal(foreign.steps.leave, "wait-left");
+    });
+
+    it("goes on where our removal left an object that looks removed from outside", () => {
+        const facts = { ...twoControllers, nodes: cluster().nodes, etcdMembers: cluster().etcdMembers };
+        const plan = removed(leaving({ host: stopped(controllerHost("c3", marked)), cluster: facts }));
+        assert.equal(plan.steps.deleteObject && plan.steps.leave === "none" && plan.steps.machine === "reset", true);
+        assert.equal(plan.resumes?.id, "operation-1");
+        const host = stopped(controllerHost("c3"));
+        assert.equal(refused(planRemove(leaving({ host, cluster: facts }))).topic, "removed-out-of-band");
+    });
+
+    it("resets what a half-done reset left", () => {
+        const host = blankHost("c3", {
+            binary: BINARY,
+            units: { controller: unit(["k0s", "controller", "--enable-worker"], "inactive"), worker: undefined },
+            ...marked,
+        });
+        assert.equal(removed(leaving({ host, cluster: twoControllers })).steps.machine, "reset");
+    });
+
+    it("takes back the member of an add that failed before", () => {
+        const host = stopped(
+            controllerHost("c3", {
+                marker: marker("c3", "controller", { operation: record("add") }),
+                data: { ...NO_DATA, pki: true },
+            }),
+        );
+        const plan = removed(leaving({ host, cluster: unstarted(), state: { token: TOKEN } }));
+        assert.equal(plan.steps.leave, "leave");
+        assert.equal(plan.howToLeave, "member-remove");
+        assert.equal(plan.member?.name, "");
+    });
+
+    it("takes no member for the one that was being removed but that one", () => {
+        const members = [member("c1"), member("c2"), member("c3", { id: 0xf33n })];
+        const host = stopped(
+            controllerHost("c3", { ...marked, ca: { pki: CA, kubelet: undefined, unreadable: false } }),
+        );
+        const etcdMembers = [etcdMember("c1"), etcdMember("c2")];
+        const refusal = refused(
+            planRemove(leaving({ host, cluster: cluster({ members, etcdMembers }), state: { token: TOKEN } })),
+        );
+        assert.equal(refusal.topic, "member-without-cr");
+    });
+});

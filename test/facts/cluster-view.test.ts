@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import { describe, it } from "mocha";
+import type { Kube, LeaseObject } from "../../provider/adapters/kube";
+import { Deadline } from "../../provider/deadline";
+import { ApiError, TimeoutError } from "../../provider/errors";
+import type { ControlNodeObject, HelperFacts, Member } from "../../provider/facts/cluster";
+import { apiAddresses, hostOf, readCluster, type ViewOptions } from "../../provider/facts/cluster-view";
+import type { ClusterConnection } from "../../provider/facts/controller";
+import { CLUSTER_ID, fakeEtcd, fakeKube, type FakeKubeAnswers, MEMBERS, refused } from "./fakes";
+
+const LEASE = { namespace: "kube-system", name: "l", uid: "u", holder: "me", resourceVersion: "100" } as LeaseObject;
+const controlNode = (name: string, ...addresses: string[]): ControlNodeObject => ({
+    name,
+    uid: name,
+    addresses,
+    k0sVersion: undefined,
+});
+
+interface Scene {
+    /** What each address answers; the helper's loopback is "127.0.0.1". Nobody listens elsewhere. */
+    readonly servers?: Readonly<Record<string, FakeKubeAnswers>>;
+    readonly etcd?: ReturnType<typeof fakeEtcd>;
+    readonly asked?: string[];
+    readonly closed?: string[];
+}
+
+function connectionTo({ servers = {}, etcd = fakeEtcd(), asked = [], closed = [] }: Scene): ClusterConnection {
+    const kubeAt = (address: string): Kube => {
+        asked.push(address);
+        return fakeKube(servers[address] ?? { failure: refused(address) }, () => closed.push(address));
+    };
+    return {
+        helper: { address: "10.0.0.1" },
+        helperFacts: { memberId: 1n, clusterId: CLUSTER_ID } as HelperFacts,
+        kube: fakeKube(servers["127.0.0.1"]),
+        etcd,
+        kubeAt,
+    } as unknown as ClusterConnection;
+}
+
+const look = (scene: Scene, options: ViewOptions = {}) =>
+    readCluster(connectionTo(scene), options, Deadline.after(5000));
+const healths = (members: readonly Member[]): string[] => members.map(({ name, health }) => `${name} ${health}`);
+
+describe("the view of a cluster", () => {
+    it("asks every other member's own API server, and the helper's on its loopback", async () => {
+        const asked: string[] = [];
+        const closed: string[] = [];
+        const { members, leaderId } = await look({ servers: { "10.0.0.2": {}, "10.0.0.3": {} }, asked, closed });
+        assert.deepEqual(healths(members), ["c1 healthy", "c2 healthy", "c3 healthy"]);
+        assert.deepEqual(members[1]?.peerHosts, ["10.0.0.2"]);
+        assert.deepEqual(asked.sort(), ["10.0.0.2", "10.0.0.3"]);
+        assert.deepEqual(closed.sort(), asked);
+        assert.equal(leaderId, 2n);
+    });
+
+    it("takes a member for unhealthy that refuses, is not ready, or shows another cluster", async () => {
+        const { members } = await look({
+            servers: { "127.0.0.1": { ready: false }, "10.0.0.2": { clusterId: "another" } },
+        });
+        assert.deepEqual(healths(members), ["c1 unhealthy", "c2 unhealthy", "c3 unhealthy"]);
+    });
+
+    it("wants to see our lock at the version written or a later one, during an operation", async () => {
+        const shown = (lease: Partial<LeaseObject>): FakeKubeAnswers => ({ lease: { ...LEASE, ...lease } });
+        const check = async (lease: Partial<LeaseObject>): Promise<string | undefined> => {
+            const { members } = await look({ servers: { "10.0.0.2": shown(lease) } }, { lease: LEASE });
+            return members[1]?.health;
+        };
+        assert.equal(await check({}), "healthy");
+        assert.equal(await check({ resourceVersion: "1000" }), "healthy");
+        assert.equal(await check({ resourceVersion: "99" }), "unhealthy");
+        assert.equal(await check({ holder: "somebody else" }), "unhealthy");
+        assert.equal(await check({ uid: "another" }), "unhealthy");
+        const { members } = await look({ servers: { "10.0.0.3": {} } }, { lease: LEASE });
+        assert.equal(members[2]?.health, "unhealthy", "no lock there at all");
+    });
+
+    it("falls back to the ControlNode's other address only where nobody answers at the peer address", async () => {
+        const controlNodes = [
+            controlNode("c2", "10.0.0.2", "192.168.0.2", "c2"),
+            controlNode("c3", "10.0.0.3", "192.168.0.3"),
+        ];
+        const { members } = await look({
+            servers: {
+                "127.0.0.1": { controlNodes },
+                "192.168.0.2": {},
+                "10.0.0.3": { ready: false },
+                "192.168.0.3": {},
+            },
+        });
+        assert.deepEqual(healths(members), ["c1 healthy", "c2 healthy", "c3 unhealthy"]);
+    });
+
+    it("fails when the helper's etcd has no majority", async () => {
+        const noLeader = new ApiError({ stage: "asking etcd", what: "no leader", retryable: true });
+        await assert.rejects(look({ etcd: fakeEtcd({ members: () => Promise.reject(noLeader) }) }), noLeader);
+    });
+
+    it("fails at the deadline when the helper hangs", async () => {
+        const hung = fakeEtcd({ alarms: () => new Promise(() => undefined) });
+        const reading = readCluster(connectionTo({ etcd: hung }), {}, Deadline.after(20));
+        await assert.rejects(reading, TimeoutError);
+    });
+
+    it("knows a member without a name and a learner", async () => {
+        const members = [
+            ...MEMBERS.slice(0, 1),
+            { id: 9n, name: "", peerUrls: ["https://10.0.0.9:2380"], learner: true },
+        ];
+        const etcd = fakeEtcd({ members: async () => ({ clusterId: 1n, members }) });
+        const [, fresh] = (await look({ etcd })).members;
+        assert.deepEqual(fresh, { id: 9n, name: "", peerHosts: ["10.0.0.9"], learner: true, health: "unhealthy" });
+    });
+});
+
+describe("where a member's API server is asked", () => {
+    it("is never found by a name", () => {
+        assert.deepEqual(apiAddresses(["10.0.0.2"], [controlNode("c2", "10.0.0.7", "c2")]), ["10.0.0.2"]);
+    });
+
+    it("leaves out names and doubles", () => {
+        assert.deepEqual(apiAddresses(["10.0.0.2"], [controlNode("c2", "10.0.0.2", "fd00::2", "c2")]), [
+            "10.0.0.2",
+            "fd00::2",
+        ]);
+    });
+
+    it("is read out of a URL with or without an IPv6 address", () => {
+        assert.deepEqual([hostOf("https://10.0.0.1:2380"), hostOf("https://[fd00::1]:2380")], ["10.0.0.1", "fd00::1"]);
+    });
+});

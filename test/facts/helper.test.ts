@@ -1,0 +1,264 @@
+import assert from "node:assert/strict";
+import { before, describe, it } from "mocha";
+import { stringify } from "yaml";
+import type { Etcd } from "../../provider/adapters/etcd";
+import { Deadline } from "../../provider/deadline";
+import { ConnectionError, RefusedError } from "../../provider/errors";
+import { type ControllerClients, fingerprintOf, registeredName } from "../../provider/facts/controller";
+import { connectCluster, type HelperRequest, rememberControllers } from "../../provider/facts/helper";
+import type { HostFacts } from "../../provider/facts/host";
+import type { Connection, ControllerAddress } from "../../provider/inputs";
+import { loopbackHost } from "../support/loopback-host";
+import { TestCa } from "../support/pki";
+import { CLUSTER_ID, controllerFacts, ETCD_CLUSTER_ID, fakeEtcd, fakeKube, refused } from "./fakes";
+
+const CONNECTION = { user: "root", port: 22, dialErrorLimit: 1, perDialTimeout: 1 } as Connection;
+const address = (number: number): ControllerAddress => ({ host: `10.0.0.${number}`, connection: CONNECTION });
+
+interface Machine {
+    readonly facts?: HostFacts;
+    readonly files?: Readonly<Record<string, string>>;
+    readonly clusterId?: string;
+    readonly etcd?: Partial<Record<keyof Etcd, () => unknown>>;
+}
+
+describe("finding a controller to work through", () => {
+    let adminConf: string;
+    let caFingerprint: string;
+    let opened: string[];
+    let closed: string[];
+    let lines: string[];
+
+    before(async () => {
+        const ca = await TestCa.create();
+        const { cert, key } = await ca.issue("CN=kubernetes-admin");
+        const encode = (text: string): string => Buffer.from(text).toString("base64");
+        caFingerprint = fingerprintOf(ca.cert);
+        adminConf = stringify({
+            clusters: [{ cluster: { "certificate-authority-data": encode(ca.cert) } }],
+            users: [{ user: { "client-certificate-data": encode(cert), "client-key-data": encode(key) } }],
+        });
+    });
+
+    /** `undefined` for a machine that does not answer; every other one is a controller with what is given. */
+    const connect = (machines: Readonly<Record<string, Machine | undefined>>, more: Partial<HelperRequest> = {}) => {
+        [opened, closed, lines] = [[], [], []];
+        const machineAt = (host: string): Machine => machines[host] ?? {};
+        const clients: ControllerClients = {
+            kube: (via) => {
+                const { clusterId } = machineAt(via.address);
+                return fakeKube(clusterId === undefined ? {} : { clusterId }, () => closed.push(`kube ${via.address}`));
+            },
+            etcd: async (host) => fakeEtcd(machineAt(host.address).etcd, () => closed.push(`etcd ${host.address}`)),
+        };
+        const openHost: HelperRequest["openHost"] = (host) => {
+            opened.push(host);
+            if (machines[host] === undefined) throw refused(host);
+            const facts = machineAt(host).facts ?? controllerFacts(Number(host.split(".")[3]));
+            return loopbackHost({
+                address: host,
+                facts,
+                files: { "/data/pki/admin.conf": adminConf, ...machineAt(host).files },
+            });
+        };
+        const request: HelperRequest = {
+            candidates: [1, 2, 3].map(address),
+            target: undefined,
+            pins: { clusterId: CLUSTER_ID },
+            openHost,
+            log: { line: (text) => lines.push(text) },
+            clients,
+            ...more,
+        };
+        return connectCluster(request, Deadline.after(5000));
+    };
+
+    it("takes the first usable one in the program's order and does not bother the others", async () => {
+        const { helperFacts } = await connect({ "10.0.0.1": {}, "10.0.0.2": {} });
+        assert.deepEqual(opened, ["10.0.0.1"]);
+        assert.deepEqual(helperFacts, {
+            address: "10.0.0.1",
+            machineId: "machine 1",
+            nodeName: "c1",
+            memberId: 1n,
+            clusterId: CLUSTER_ID,
+            caFingerprint,
+            etcdClusterId: ETCD_CLUSTER_ID,
+            k0sVersion: "v1.36.3+k0s.2",
+            dataDir: "/data",
+            k0sPath: "/opt/k0s",
+            arch: "amd64",
+        });
+    });
+
+    it("never takes the target, named or under another address", async () => {
+        const { helperFacts } = await connect({ "10.0.0.1": {}, "10.0.0.2": {} }, { target: "10.0.0.1" });
+        assert.equal(helperFacts.address, "10.0.0.2");
+        assert.ok(!opened.includes("10.0.0.1"));
+        const facts = controllerFacts(1, { addresses: ["10.0.0.1", "192.168.0.1"] });
+        const again = await connect({ "10.0.0.1": { facts }, "10.0.0.2": {} }, { target: "192.168.0.1" });
+        assert.equal(again.helperFacts.address, "10.0.0.2");
+        assert.match(
+            lines.join("\n"),
+            /not working through 10\.0\.0\.1: it is the node that is worked on, under another/,
+        );
+    });
+
+    it("knows the target by machine id and address together, because clones and bridges share either", async () => {
+        const asTarget = async (targetFacts: Pick<HostFacts, "machineId" | "addresses">): Promise<string> =>
+            (await connect({ "10.0.0.1": {}, "10.0.0.2": {} }, { target: "c1.example", targetFacts })).helperFacts
+                .address;
+        assert.equal(await asTarget({ machineId: "machine 1", addresses: ["10.0.0.1"] }), "10.0.0.2");
+        assert.equal(await asTarget({ machineId: "machine 1", addresses: ["10.0.0.77"] }), "10.0.0.1", "a clone");
+        assert.equal(await asTarget({ machineId: "other", addresses: ["172.17.0.1"] }), "10.0.0.1", "a bridge");
+    });
+
+    it("skips the unreachable, blank, foreign, and those that are no voter with a leader, each with its reason", async () => {
+        const silent = { state: "silent", reason: "no socket" } as const;
+        const status = { memberId: 1n, clusterId: 1n, leaderId: 2n, learner: false, version: "" };
+        const machines: Record<string, Machine | undefined> = {
+            "10.0.0.1": undefined,
+            "10.0.0.2": {
+                facts: controllerFacts(2, { status: silent, units: { controller: undefined, worker: undefined } }),
+            },
+            "10.0.0.3": { clusterId: "another cluster" },
+            "10.0.0.4": { etcd: { status: async () => ({ ...status, learner: true }) } },
+            "10.0.0.5": { etcd: { status: async () => ({ ...status, leaderId: undefined }) } },
+            "10.0.0.6": { etcd: { status: async () => ({ ...status, memberId: 99n }) } },
+            "10.0.0.7": { facts: controllerFacts(7, { status: silent }) },
+            "10.0.0.8": { files: { "/run/k0s/k0s.yaml": "a: [" } },
+            "10.0.0.9": {},
+        };
+        const candidates = [1, 2, 3, 4, 5, 6, 7, 8, 9].map(address);
+        const { helperFacts } = await connect(machines, { candidates });
+        assert.equal(helperFacts.address, "10.0.0.9");
+        const reasons = lines.map((line) => line.replace("not working through 10.0.0.", ""));
+        const expected = [
+            /^1: connecting on 10.0.0.1: connection refused$/,
+            /^2: no controller is installed on it$/,
+            /^3: it belongs to another cluster: another cluster, not 2f0c1c3e/,
+            /^4: its etcd member is still a learner$/,
+            /^5: its etcd has no leader$/,
+            /^6: its etcd is not in its own member list$/,
+            /^7: its k0s does not answer \(unit active\): no socket$/,
+            /^8: its \/run\/k0s\/k0s.yaml is not YAML$/,
+        ];
+        assert.equal(reasons.length, expected.length);
+        expected.forEach((pattern, index) => assert.match(reasons[index] ?? "", pattern));
+        assert.deepEqual(
+            closed.filter((one) => one.endsWith(".9")),
+            [],
+        );
+        assert.ok(closed.includes("kube 10.0.0.3") && closed.includes("etcd 10.0.0.4"));
+    });
+
+    it("skips a controller with another CA than the pinned one", async () => {
+        const pins = { clusterId: CLUSTER_ID, caFingerprint: "sha256:00" };
+        await assert.rejects(connect({ "10.0.0.1": {} }, { pins, candidates: [address(1)] }), /another CA: sha256:/);
+    });
+
+    it("asks everybody at the first contact, and takes the first when they agree", async () => {
+        const { helperFacts } = await connect({ "10.0.0.1": {}, "10.0.0.2": {}, "10.0.0.3": {} }, { pins: {} });
+        assert.equal(helperFacts.address, "10.0.0.1");
+        assert.deepEqual(opened.sort(), ["10.0.0.1", "10.0.0.2", "10.0.0.3"]);
+        assert.ok(
+            closed.includes("etcd 10.0.0.2") && closed.includes("kube 10.0.0.3") && !closed.includes("etcd 10.0.0.1"),
+        );
+    });
+
+    it("refuses at the first contact when two controllers belong to different clusters, and names both", async () => {
+        const machines = { "10.0.0.1": {}, "10.0.0.2": { clusterId: "another" } };
+        await assert.rejects(connect(machines, { pins: {} }), (error: RefusedError) => {
+            assert.ok(error instanceof RefusedError);
+            assert.match(error.message, /10\.0\.0\.1 has cluster 2f0c1c3e.*; 10\.0\.0\.2 has cluster another/);
+            return true;
+        });
+        assert.equal(closed.length, 4);
+    });
+
+    it("refuses at the first contact when only etcd differs: the same CA may carry two clusters", async () => {
+        const etcd = {
+            members: async () => ({
+                clusterId: 0xdefn,
+                members: await fakeEtcd()
+                    .members()
+                    .then((m) => m.members),
+            }),
+        };
+        await assert.rejects(connect({ "10.0.0.1": {}, "10.0.0.2": { etcd } }, { pins: {} }), /etcd abc.*etcd def/);
+    });
+
+    it("lists every candidate with its reason when nobody can help, and may be tried again if one was away", async () => {
+        const blank = controllerFacts(2, {
+            status: { state: "silent", reason: "" },
+            units: { controller: undefined, worker: undefined },
+        });
+        const machines = { "10.0.0.1": undefined, "10.0.0.2": { facts: blank } };
+        const more = { candidates: [address(1), address(2)], pins: { clusterId: "nobody knows" }, target: "10.0.0.2x" };
+        await assert.rejects(connect(machines, more), (error: ConnectionError) => {
+            assert.ok(error instanceof ConnectionError && error.retryable);
+            assert.match(
+                error.message,
+                /10\.0\.0\.1: connecting on.*\n {2}10\.0\.0\.2: no controller.*\nName a running/,
+            );
+            return true;
+        });
+        await assert.rejects(connect(machines, { ...more, candidates: [address(2)] }), RefusedError);
+        await assert.rejects(connect(machines, { ...more, candidates: [] }), /no controller is named/);
+    });
+
+    it("falls back to controllers that other resources named for the same cluster, then to those the cluster names", async () => {
+        const pins = { clusterId: "remembered" };
+        const clusterId = "remembered";
+        rememberControllers("remembered", [address(4)]);
+        rememberControllers("another", [address(5)]);
+        const machines = { "10.0.0.4": { clusterId }, "10.0.0.5": { clusterId }, "10.0.0.6": { clusterId } };
+        const lastResort = async (): Promise<ControllerAddress[]> => [address(6)];
+        const first = await connect(machines, { pins, candidates: [address(1)], lastResort });
+        assert.equal(first.helperFacts.address, "10.0.0.4");
+        const second = await connect({ "10.0.0.6": { clusterId } }, { pins, candidates: [address(1)], lastResort });
+        assert.equal(second.helperFacts.address, "10.0.0.6");
+        assert.deepEqual(opened, ["10.0.0.1", "10.0.0.4", "10.0.0.6"]);
+    });
+
+    it("remembers the controllers of a cluster it found", async () => {
+        const machines = { "10.0.0.1": { clusterId: "found" }, "10.0.0.2": { clusterId: "found" } };
+        await connect(machines, { pins: {}, candidates: [address(1), address(2)] });
+        const { helperFacts } = await connect(machines, {
+            pins: { clusterId: "found" },
+            candidates: [],
+            target: "10.0.0.1",
+        });
+        assert.equal(helperFacts.address, "10.0.0.2");
+    });
+
+    it("hands on the k0s.yaml as written, with ports and addresses in force", async () => {
+        const files = {
+            "/run/k0s/k0s.yaml": stringify({
+                spec: {
+                    nodeConfig: { spec: { api: { address: "10.0.0.1", port: 7443 }, images: {} } },
+                    k0sVars: { StartupConfigPath: "/etc/k0s/k0s.yaml" },
+                },
+            }),
+            "/etc/k0s/k0s.yaml": "spec: {network: {provider: custom}}",
+        };
+        const { config, apiPort } = await connect({ "10.0.0.1": { files } });
+        assert.equal(apiPort, 7443);
+        assert.deepEqual(config, {
+            spec: {
+                api: { address: "10.0.0.1", port: 7443 },
+                storage: { etcd: {} },
+                network: { provider: "custom" },
+            },
+        });
+    });
+});
+
+describe("the Node name of a host", () => {
+    it("is the kubelet's override, else the host's name in lower case", () => {
+        const args = ["/k0s", "controller", "--kubelet-extra-args=--v=2 --hostname-override=Node-A --x"];
+        const unit = { enabled: true, active: "active", sub: "running", restarts: 0, args };
+        assert.equal(registeredName({ hostName: "H", units: { controller: unit, worker: undefined } }), "node-a");
+        assert.equal(registeredName(controllerFacts(3)), "c3");
+    });
+});

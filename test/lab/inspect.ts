@@ -1,0 +1,106 @@
+import { type Machine, on } from "./machines";
+
+/** What a test sees of the cluster by itself, with etcdctl and kubectl on a machine, and not through the provider. */
+export interface SeenMember {
+    readonly id: string;
+    readonly name: string;
+    readonly peer: string;
+    readonly learner: boolean;
+    readonly leader: boolean;
+}
+
+const ETCDCTL =
+    "etcdctl --endpoints=https://127.0.0.1:2379 --cacert=/var/lib/k0s/pki/etcd/ca.crt " +
+    "--cert=/var/lib/k0s/pki/apiserver-etcd-client.crt --key=/var/lib/k0s/pki/apiserver-etcd-client.key";
+
+interface MemberList {
+    readonly members: readonly { ID: string; name?: string; peerURLs: string[]; isLearner?: boolean }[];
+}
+
+export async function membersSeenFrom(machine: Machine): Promise<SeenMember[]> {
+    const [list, leader] = await Promise.all([on(machine, `${ETCDCTL} member list -w json`), leaderSeenFrom(machine)]);
+    const { members } = JSON.parse(quoteIds(list)) as MemberList;
+    return members.map(({ ID, name = "", peerURLs, isLearner = false }) => ({
+        id: ID,
+        name,
+        peer: peerURLs.join(","),
+        learner: isLearner,
+        leader: ID === leader,
+    }));
+}
+
+/** 64-bit numbers do not survive JSON.parse. */
+function quoteIds(json: string): string {
+    return json.replace(/"ID":\s*(\d+)/g, (_all, decimal: string) => `"ID":"${BigInt(decimal).toString(16)}"`);
+}
+
+async function leaderSeenFrom(machine: Machine): Promise<string> {
+    const status = await on(machine, `${ETCDCTL} endpoint status -w json`);
+    const leader = /"leader":\s*(\d+)/.exec(status)?.[1];
+    return leader === undefined ? "" : BigInt(leader).toString(16);
+}
+
+/** Moves etcd leadership to the machine at that address, from wherever it is. */
+export async function makeLeader(machines: readonly Machine[], target: Machine): Promise<void> {
+    const [first] = machines;
+    if (first === undefined) throw new Error("no machine to ask");
+    const members = await membersSeenFrom(first);
+    const wanted = members.find(({ peer }) => peer.includes(`//${target.address}:`));
+    const leader = members.find((member) => member.leader);
+    const asked = machines.find(({ address }) => leader?.peer.includes(`//${address}:`));
+    if (wanted === undefined || asked === undefined) throw new Error("no such member");
+    if (wanted.leader) return;
+    await on(asked, `${ETCDCTL} move-leader ${wanted.id}`);
+}
+
+export async function kubectl(machine: Machine, args: string): Promise<KubeList> {
+    return JSON.parse(await on(machine, `k0s kubectl ${args} -o json`)) as KubeList;
+}
+
+export interface KubeList {
+    readonly items: readonly {
+        readonly metadata: {
+            readonly name: string;
+            readonly annotations?: Record<string, string>;
+            readonly labels?: Record<string, string>;
+        };
+        readonly status?: {
+            readonly conditions?: readonly { type: string; status: string }[];
+            readonly memberID?: string;
+        };
+    }[];
+}
+
+export async function namesOf(machine: Machine, kind: string): Promise<string[]> {
+    return (await kubectl(machine, `get ${kind}`)).items.map(({ metadata }) => metadata.name).sort();
+}
+
+export async function readyNodes(machine: Machine): Promise<string[]> {
+    const { items } = await kubectl(machine, "get nodes");
+    return items
+        .filter(({ status }) =>
+            status?.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True"),
+        )
+        .map(({ metadata }) => metadata.name)
+        .sort();
+}
+
+/** Paths and units of k0s that are left on a machine; empty after a clean removal. */
+export async function tracesOn(machine: Machine): Promise<string[]> {
+    const script = [
+        "ls -d /etc/systemd/system/k0s*.service /etc/k0s/k0stoken /etc/k0s/k0s.yaml /etc/pulumi-mke /run/k0s 2>/dev/null",
+        "ls -d /var/lib/k0s/* 2>/dev/null",
+        "pgrep -fa '/usr/local/bin/k0s|kubelet|kube-apiserver' | grep -v pgrep",
+        "true",
+    ].join("; ");
+    return (await on(machine, script)).split("\n").filter((line) => line !== "");
+}
+
+export function memberTable(members: readonly SeenMember[]): string {
+    return members
+        .map(
+            ({ id, name, peer, learner, leader }) =>
+                `  ${id.padEnd(16)} ${name.padEnd(6)} ${peer} ${learner ? "learner" : leader ? "leader" : "voter"}`,
+        )
+        .join("\n");
+}

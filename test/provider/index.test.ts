@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import Module from "node:module";
+import { join } from "node:path";
+import { controller, worker } from "../../provider";
+import { forgetControllers, knownControllers } from "../../provider/resource/known-controllers";
+import { checked, FOUND, stored } from "../support/node-bags";
+
+const RESOURCE = join(__dirname, "../../provider/resource");
+
+describe("the entry of the provider", () => {
+    const calls: unknown[][] = [];
+    const made = { ...stored(), memberId: undefined };
+    let found: { id?: string; props?: object } = { id: "c/c2", props: made };
+
+    const operations: Record<string, object> = {
+        create: {
+            create: async (...given: unknown[]) => (calls.push(["create", ...given]), { id: "c/c2", outs: made }),
+        },
+        read: { read: async (...given: unknown[]) => (calls.push(["read", ...given]), found) },
+        update: { update: async (...given: unknown[]) => (calls.push(["update", ...given]), { outs: made }) },
+        delete: { remove: async (...given: unknown[]) => void calls.push(["remove", ...given]) },
+    };
+    const replaced = new Map<string, NodeJS.Module | undefined>();
+
+    /** The real operations need machines: others are found in their place. */
+    before(() => {
+        for (const [name, exports] of Object.entries(operations)) {
+            const file = join(RESOURCE, `${name}.js`);
+            replaced.set(file, require.cache[file]);
+            require.cache[file] = Object.assign(new Module(file), { exports, loaded: true });
+        }
+    });
+
+    after(() => {
+        for (const [file, original] of replaced) {
+            if (original === undefined) Reflect.deleteProperty(require.cache, file);
+            else require.cache[file] = original;
+        }
+        forgetControllers();
+    });
+
+    beforeEach(() => {
+        calls.length = 0;
+        forgetControllers();
+    });
+
+    it("hands every operation on, with the bag as it came and the kind of node", async () => {
+        const inputs = { ...checked(), __provider: "text" };
+        const outs = { ...stored(), __provider: "text" };
+        await controller.create(inputs);
+        await worker.read("id", outs);
+        await controller.update("id", outs, inputs);
+        await worker.delete("id", outs);
+        assert.deepEqual(calls, [
+            ["create", "controller", inputs],
+            ["read", "worker", "id", outs],
+            ["update", "controller", "id", outs, inputs],
+            ["remove", "worker", "id", outs],
+        ]);
+    });
+
+    it("returns outputs without undefined, which would lose a node that was made", async () => {
+        const results = [await controller.create(checked()), await controller.update("id", stored(), checked())];
+        for (const { outs } of results) assert.equal("memberId" in outs, false);
+        const { id, props } = await controller.read("id", stored());
+        assert.deepEqual([id, props && "memberId" in props], ["c/c2", false]);
+    });
+
+    it("answers nothing for a node that is gone", async () => {
+        found = {};
+        assert.deepEqual(await controller.read("id", stored()), {});
+    });
+
+    it("remembers the controllers of every bag that it sees", async () => {
+        const through = (host: string) => checked({ cluster: { controllers: [{ host }], id: FOUND.clusterId } });
+        await controller.create(through("10.0.0.1"));
+        await controller.diff("id", stored(through("10.0.0.2")), through("10.0.0.3"));
+        await controller.delete("id", stored(through("10.0.0.4")));
+        const hosts = knownControllers(FOUND.clusterId, ["10.0.0.12"]).map(({ host }) => host);
+        assert.deepEqual(hosts.sort(), ["10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4"]);
+    });
+});

@@ -1,0 +1,105 @@
+import { parse, stringify } from "yaml";
+import type { SimHost } from "../model/host";
+import type { Unit } from "../model/units";
+import { versionOfProgram } from "../model/host";
+
+interface RawConfig {
+    readonly spec?: {
+        readonly api?: { readonly address?: string; readonly externalAddress?: string; readonly port?: number };
+        readonly storage?: { readonly etcd?: { readonly peerAddress?: string } };
+    };
+}
+
+/** What a k0s daemon takes from its arguments and its k0s.yaml. */
+export interface NodeConfig {
+    readonly version: string;
+    readonly dataDir: string;
+    readonly kubeletRootDir: string;
+    readonly configPath: string;
+    readonly apiAddress: string;
+    readonly apiPort: number;
+    readonly externalAddress: string | undefined;
+    readonly peerAddress: string;
+    readonly nodeName: string;
+    readonly nodeAddress: string;
+    readonly tokenFile: string | undefined;
+    readonly enableWorker: boolean;
+    readonly noTaints: boolean;
+    readonly labels: Readonly<Record<string, string>>;
+    readonly taints: readonly string[];
+    readonly ignorePreflight: boolean;
+    readonly raw: RawConfig;
+}
+
+export function nodeConfigOf({ host, args, flag }: Pick<Unit, "host" | "args" | "flag">): NodeConfig {
+    const value = (name: string): string | undefined => flag.call({ args } as Unit, name);
+    const isSet = (name: string): boolean => value(name) === "true";
+    const configPath = value("config") ?? "/etc/k0s/k0s.yaml";
+    const dataDir = value("data-dir") ?? "/var/lib/k0s";
+    const raw = readConfig(host, configPath);
+    const apiAddress = raw.spec?.api?.address ?? host.address;
+    const kubelet = value("kubelet-extra-args") ?? "";
+    return {
+        version: versionOfProgram(host.files.read(args[0] ?? "")) ?? "v0.0.0",
+        dataDir,
+        kubeletRootDir: value("kubelet-root-dir") ?? `${dataDir}/kubelet`,
+        configPath,
+        apiAddress,
+        apiPort: raw.spec?.api?.port ?? 6443,
+        externalAddress: raw.spec?.api?.externalAddress,
+        peerAddress: raw.spec?.storage?.etcd?.peerAddress ?? host.address,
+        nodeName: (/--hostname-override[= ](\S+)/.exec(kubelet)?.[1] ?? host.hostName).trim().toLowerCase(),
+        nodeAddress: /--node-ip[= ](\S+)/.exec(kubelet)?.[1] ?? host.address,
+        tokenFile: value("token-file"),
+        enableWorker: isSet("enable-worker") || args[1] === "worker",
+        noTaints: isSet("no-taints"),
+        labels: Object.fromEntries(list(value("labels")).map((pair) => pair.split("=") as [string, string])),
+        taints: list(value("taints")),
+        ignorePreflight: isSet("ignore-pre-flight-checks"),
+        raw,
+    };
+}
+
+/** `/run/k0s/k0s.yaml`, as it lies there while k0s runs. */
+export function runtimeConfig(config: NodeConfig, invocationId: string): string {
+    const { apiAddress, apiPort, externalAddress, peerAddress, dataDir, configPath } = config;
+    return stringify({
+        apiVersion: "k0s.k0sproject.io/v1beta1",
+        kind: "RuntimeConfig",
+        spec: {
+            nodeConfig: {
+                apiVersion: "k0s.k0sproject.io/v1beta1",
+                kind: "ClusterConfig",
+                metadata: { name: "k0s", namespace: "kube-system" },
+                spec: {
+                    ...config.raw.spec,
+                    api: {
+                        ...config.raw.spec?.api,
+                        address: apiAddress,
+                        port: apiPort,
+                        k0sApiPort: 9443,
+                        ...(externalAddress !== undefined && { externalAddress }),
+                    },
+                    storage: { type: "etcd", etcd: { peerAddress } },
+                },
+            },
+            k0sVars: {
+                InvocationID: invocationId,
+                DataDir: dataDir,
+                KubeletRootDir: config.kubeletRootDir,
+                StartupConfigPath: configPath,
+                RuntimeConfigPath: "/run/k0s/k0s.yaml",
+                StatusSocketPath: "/run/k0s/status.sock",
+            },
+        },
+    });
+}
+
+/** Throws Error on what is not YAML. */
+export function readConfig(host: SimHost, path: string): RawConfig {
+    return (parse(host.files.text(path) ?? "") as RawConfig | null) ?? {};
+}
+
+function list(text: string | undefined): string[] {
+    return (text ?? "").split(",").filter((part) => part !== "");
+}

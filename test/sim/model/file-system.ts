@@ -1,0 +1,83 @@
+/** The files of a simulated host. Paths are absolute and plain. Directories exist by `mkdir` or by what is in them. */
+export class FileSystem {
+    private readonly files = new Map<string, { readonly content: Buffer; readonly mode: number }>();
+    private readonly directories = new Set<string>(["/"]);
+
+    read(path: string): Buffer | undefined {
+        return this.files.get(path)?.content;
+    }
+
+    text(path: string): string | undefined {
+        return this.read(path)?.toString("utf8");
+    }
+
+    mode(path: string): number | undefined {
+        return this.files.get(path)?.mode;
+    }
+
+    write(path: string, content: string | Buffer, mode = 0o644): void {
+        if (this.isDirectory(path)) throw new Error(`${path} is a directory`);
+        this.mkdir(parentOf(path));
+        this.files.set(path, { content: Buffer.from(content), mode });
+    }
+
+    mkdir(path: string): void {
+        for (let at = path; at !== "/"; at = parentOf(at)) this.directories.add(at);
+    }
+
+    isFile(path: string): boolean {
+        return this.files.has(path);
+    }
+
+    isDirectory(path: string): boolean {
+        return this.directories.has(path);
+    }
+
+    exists(path: string): boolean {
+        return this.isFile(path) || this.isDirectory(path);
+    }
+
+    isExecutable(path: string): boolean {
+        return ((this.mode(path) ?? 0) & 0o100) !== 0;
+    }
+
+    /** Names in a directory, sorted. */
+    list(directory: string): string[] {
+        const prefix = directory === "/" ? "/" : `${directory}/`;
+        const inside = [...this.files.keys(), ...this.directories].filter(
+            (path) => path !== directory && path.startsWith(prefix),
+        );
+        return [...new Set(inside.map((path) => path.slice(prefix.length).split("/")[0] ?? ""))].sort();
+    }
+
+    remove(path: string): void {
+        this.files.delete(path);
+    }
+
+    /** Removes a directory with all in it, or a file. */
+    removeTree(path: string): void {
+        this.removeContent(path);
+        this.files.delete(path);
+        this.directories.delete(path);
+    }
+
+    removeContent(directory: string): void {
+        for (const path of this.files.keys()) if (path.startsWith(`${directory}/`)) this.files.delete(path);
+        for (const path of this.directories) if (path.startsWith(`${directory}/`)) this.directories.delete(path);
+    }
+
+    rmdirIfEmpty(path: string): void {
+        if (this.isDirectory(path) && this.list(path).length === 0) this.directories.delete(path);
+    }
+
+    rename(from: string, to: string): void {
+        const file = this.files.get(from);
+        if (file === undefined) throw new Error(`${from} does not exist`);
+        this.write(to, file.content, file.mode);
+        this.files.delete(from);
+    }
+}
+
+export function parentOf(path: string): string {
+    return path.slice(0, Math.max(1, path.lastIndexOf("/")));
+}

@@ -1,0 +1,58 @@
+import type { Duplex } from "node:stream";
+import type { SimHost } from "./host";
+
+/** What a connection meets. `host`: whose machine answers. */
+export type Route =
+    | { readonly verdict: "open"; readonly host: SimHost; readonly accept: (stream: Duplex) => void }
+    | { readonly verdict: "refused" | "blocked"; readonly host: SimHost | undefined };
+
+/** The one network all simulated machines are on. */
+export class Network {
+    private readonly machines = new Map<string, SimHost>();
+    private readonly balancers = new Map<string, readonly SimHost[]>();
+
+    add(host: SimHost): void {
+        for (const address of host.addresses) {
+            if (this.machines.has(address)) throw new Error(`two hosts have the address ${address}`);
+            this.machines.set(address, host);
+        }
+    }
+
+    get hosts(): readonly SimHost[] {
+        return [...new Set(this.machines.values())];
+    }
+
+    /** Connections to that address go to the first of these hosts where the port is open. */
+    balance(address: string, hosts: readonly SimHost[]): void {
+        this.balancers.set(address, hosts);
+    }
+
+    /** `from` undefined: from outside, through the bastion. */
+    route(from: SimHost | undefined, address: string, port: number): Route {
+        if (from !== undefined && !from.powered) return { verdict: "blocked", host: undefined };
+        if (from !== undefined && isLoopback(address)) return this.arrive(from, port, true);
+        const backends = this.balancers.get(address);
+        if (backends !== undefined) return this.balanced(from, backends, port);
+        const host = this.machines.get(address) ?? this.byName(address);
+        if (host === undefined || !host.powered || host.drops(from, port)) return { verdict: "blocked", host };
+        return this.arrive(host, port, host === from);
+    }
+
+    private balanced(from: SimHost | undefined, backends: readonly SimHost[], port: number): Route {
+        const routes = backends.map((backend) => this.route(from, backend.address, port));
+        return routes.find(({ verdict }) => verdict === "open") ?? { verdict: "refused", host: undefined };
+    }
+
+    private arrive(host: SimHost, port: number, fromItself: boolean): Route {
+        const accept = host.listener(port, fromItself);
+        return accept === undefined ? { verdict: "refused", host } : { verdict: "open", host, accept };
+    }
+
+    private byName(name: string): SimHost | undefined {
+        return this.hosts.find((host) => host.hostName.toLowerCase() === name.toLowerCase());
+    }
+}
+
+function isLoopback(address: string): boolean {
+    return address === "localhost" || address === "::1" || address.startsWith("127.");
+}

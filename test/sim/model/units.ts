@@ -1,0 +1,144 @@
+import type { Duplex } from "node:stream";
+import { ControllerDaemon } from "../k0s/controller";
+import { WorkerDaemon } from "../k0s/worker";
+import { TIMING } from "../timing";
+import type { SimTimer } from "./clock";
+import type { SimHost } from "./host";
+
+export type UnitName = "k0scontroller" | "k0sworker";
+
+/** A running k0s. */
+export interface Daemon {
+    readonly invocationId: string;
+    /** The status socket answers. */
+    readonly statusAnswers: boolean;
+    listener(port: number, fromItself: boolean): ((stream: Duplex) => void) | undefined;
+    start(): void;
+    /** `clean`: by SIGTERM, leases are released; otherwise as if it were killed. */
+    end(how: "clean" | "killed"): void;
+}
+
+/** One unit of systemd, as `k0s install` writes it: Restart=always, RestartSec=10, KillMode=process. */
+export class Unit {
+    active: "active" | "inactive" | "activating" | "failed" = "inactive";
+    enabled = true;
+    restarts = 0;
+    daemon: Daemon | undefined;
+    readonly journal: string[] = [];
+    private pause: SimTimer | undefined;
+
+    constructor(
+        readonly host: SimHost,
+        readonly name: UnitName,
+        readonly args: readonly string[],
+    ) {}
+
+    get file(): string {
+        return `/etc/systemd/system/${this.name}.service`;
+    }
+
+    get sub(): string {
+        return { active: "running", inactive: "dead", activating: "auto-restart", failed: "failed" }[this.active];
+    }
+
+    flag(name: string): string | undefined {
+        const prefix = `--${name}=`;
+        return this.args.find((arg) => arg.startsWith(prefix))?.slice(prefix.length);
+    }
+
+    start(): void {
+        if (this.active === "active") return;
+        this.pause?.cancel();
+        this.restarts = 0;
+        this.run();
+    }
+
+    stop(): void {
+        this.pause?.cancel();
+        this.end("clean");
+        this.active = "inactive";
+    }
+
+    /** The daemon ends by itself; systemd starts it again. */
+    crash(line: string): void {
+        if (this.active !== "active") return;
+        this.log(line);
+        this.end("killed");
+        this.active = "activating";
+        this.pause = this.host.world.clock.after(TIMING.restartPause, () => {
+            this.restarts += 1;
+            this.run();
+        });
+    }
+
+    /** Without a trace in its state: the machine is off. */
+    cut(): void {
+        this.pause?.cancel();
+        this.end("killed");
+        this.active = "inactive";
+    }
+
+    log(line: string): void {
+        this.journal.push(line);
+    }
+
+    private run(): void {
+        this.active = "active";
+        this.host.happened(`${this.name} runs`);
+        this.daemon = this.name === "k0scontroller" ? new ControllerDaemon(this) : new WorkerDaemon(this);
+        this.daemon.start();
+    }
+
+    private end(how: "clean" | "killed"): void {
+        const { daemon } = this;
+        this.daemon = undefined;
+        daemon?.end(how);
+    }
+}
+
+export class ServiceManager {
+    private readonly units = new Map<UnitName, Unit>();
+
+    constructor(private readonly host: SimHost) {}
+
+    get(name: UnitName): Unit | undefined {
+        return this.units.get(name);
+    }
+
+    get installed(): Unit | undefined {
+        return this.units.get("k0scontroller") ?? this.units.get("k0sworker");
+    }
+
+    get daemon(): Daemon | undefined {
+        return this.running?.daemon;
+    }
+
+    get running(): Unit | undefined {
+        return [...this.units.values()].find((unit) => unit.daemon !== undefined);
+    }
+
+    install(name: UnitName, args: readonly string[]): Unit {
+        const unit = new Unit(this.host, name, args);
+        this.units.set(name, unit);
+        const command = args.map((arg) => `"${arg.replaceAll("%", "%%")}"`).join(" ");
+        this.host.files.write(unit.file, `[Service]\nExecStart=${command}\nRestart=always\nRestartSec=10\n`);
+        return unit;
+    }
+
+    /** The unit file is gone; a daemon that runs goes on. */
+    remove(name: UnitName): void {
+        const unit = this.units.get(name);
+        if (unit === undefined) return;
+        unit.cut();
+        this.units.delete(name);
+        this.host.files.remove(unit.file);
+    }
+
+    powerOff(): void {
+        for (const unit of this.units.values()) unit.cut();
+    }
+
+    powerOn(): void {
+        for (const unit of this.units.values()) if (unit.enabled) unit.start();
+    }
+}

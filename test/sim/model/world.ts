@@ -1,0 +1,32 @@
+import type { SimCluster } from "../k0s/cluster";
+import type { SimClock } from "./clock";
+import type { EventLog } from "./events";
+import type { SimHost } from "./host";
+import type { Network } from "./network";
+import type { PkiPool } from "./pki";
+import type { Random } from "./random";
+import type { Duplex } from "node:stream";
+
+/** What all parts of one simulation share. */
+export interface World {
+    readonly clock: SimClock;
+    readonly random: Random;
+    readonly events: EventLog;
+    readonly network: Network;
+    readonly pkis: PkiPool;
+    readonly clusters: SimCluster[];
+    /** Content by URL, for hosts that download. */
+    readonly downloads: Map<string, Buffer>;
+    /** Fresh Nodes go NotReady once, as real ones do. */
+    readonly wobble: boolean;
+    /** Servers that take connections to a controller's ports. */
+    readonly servers: {
+        api(host: SimHost, stream: Duplex): void;
+        etcd(host: SimHost, stream: Duplex): void;
+    };
+    act<T>(action: () => T): T;
+    /** Power, firewall or a hung process: quorum may have been lost or won. */
+    connectivityChanged(): void;
+    /** All open connections of that machine break. */
+    disconnect(host: SimHost): void;
+}

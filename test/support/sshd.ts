@@ -1,0 +1,221 @@
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Connection } from "../../provider/inputs";
+
+const SSHD = "/usr/sbin/sshd";
+
+/** Why no real sshd can be used here; undefined: it can. */
+export function sshdMissing(): string | undefined {
+    if (!existsSync(SSHD)) return "sshd is not installed (apt-get install openssh-server)";
+    if (process.getuid?.() !== 0) return "the tests do not run as root";
+    return undefined;
+}
+
+/** Why no test users with sudo can be made here; undefined: they can. */
+export function sudoMissing(): string | undefined {
+    if (!existsSync("/usr/bin/sudo")) return "sudo is not installed (apt-get install sudo)";
+    if (!existsSync("/usr/sbin/useradd")) return "useradd is not installed";
+    return undefined;
+}
+
+export interface SshdOptions {
+    /** Lines for sshd_config, first ones win. */
+    readonly config?: readonly string[];
+}
+
+/** A real sshd on a port of the loopback interface, with keys, configuration and a log of its own. */
+export class TestSshd {
+    private constructor(
+        readonly port: number,
+        private readonly directory: string,
+        private readonly daemon: ChildProcess,
+    ) {}
+
+    static async start({ config = [] }: SshdOptions = {}): Promise<TestSshd> {
+        const directory = mkdtempSync(join(tmpdir(), "mke-sshd-"));
+        // sshd reads authorized_keys as the user who logs in.
+        chmodSync(directory, 0o755);
+        for (const type of ["ed25519", "rsa", "ecdsa"]) makeKey(join(directory, `host_${type}`), type);
+        makeKey(join(directory, "client"), "ed25519");
+        makeKey(join(directory, "locked"), "ed25519", "open sesame");
+        const authorized = ["client", "locked"].map((name) => readFileSync(join(directory, `${name}.pub`), "utf8"));
+        writeFileSync(join(directory, "authorized_keys"), authorized.join(""));
+        mkdirSync("/run/sshd", { recursive: true });
+        const port = await freePort();
+        writeFileSync(join(directory, "config"), [...config, ...baseConfig(directory, port)].join("\n"));
+        const daemon = spawn(SSHD, ["-D", "-e", "-f", join(directory, "config")], { stdio: "ignore" });
+        const sshd = new TestSshd(port, directory, daemon);
+        await sshd.answers();
+        return sshd;
+    }
+
+    /** `ssh-ed25519 AAAA…` */
+    hostKey(type: "ed25519" | "rsa" | "ecdsa"): string {
+        return readFileSync(join(this.directory, `host_${type}.pub`), "utf8").trim();
+    }
+
+    hostKeyFingerprint(type: "ed25519" | "rsa" | "ecdsa"): string {
+        const line = execFileSync("ssh-keygen", ["-lf", join(this.directory, `host_${type}.pub`)], {
+            encoding: "utf8",
+        });
+        return line.split(" ")[1] ?? "";
+    }
+
+    /** The private key that every user's authorized_keys lists; `locked` has the passphrase "open sesame". */
+    key(name: "client" | "locked" = "client"): string {
+        return readFileSync(join(this.directory, name), "utf8");
+    }
+
+    /** How to log in as root with the key; single fields replaced. */
+    connection(changes: Partial<Connection> = {}): Connection {
+        return {
+            user: "root",
+            port: this.port,
+            privateKey: this.key(),
+            dialErrorLimit: 2,
+            perDialTimeout: 15,
+            ...changes,
+        };
+    }
+
+    stop(): void {
+        this.daemon.kill("SIGTERM");
+        rmSync(this.directory, { recursive: true, force: true });
+    }
+
+    private async answers(): Promise<void> {
+        for (let tries = 0; tries < 100; tries += 1) {
+            if (await accepts(this.port)) return;
+            if (this.daemon.exitCode !== null) throw new Error(`sshd ended with ${this.daemon.exitCode}`);
+            await new Promise((resolve) => setTimeout(resolve, 50));
+        }
+        throw new Error("sshd does not answer");
+    }
+}
+
+export interface TestUserOptions {
+    readonly shell?: string;
+    /** `none`: not in sudoers. */
+    readonly sudo: "nopasswd" | "password" | "none";
+    /** Written to the files that shells read at start. */
+    readonly profile?: Readonly<Record<string, string>>;
+}
+
+/** A user of this machine, gone after `remove()`. */
+export class TestUser {
+    readonly password = "correct horse 'battery' $staple";
+    private readonly home: string;
+
+    constructor(
+        readonly name: string,
+        { shell = "/bin/sh", sudo, profile = {} }: TestUserOptions,
+    ) {
+        this.home = mkdtempSync(join(tmpdir(), "mke-home-"));
+        execFileSync("useradd", ["--no-create-home", "--home-dir", this.home, "--shell", shell, name]);
+        execFileSync("chpasswd", { input: `${name}:${this.password}\n` });
+        for (const [file, text] of Object.entries(profile)) {
+            mkdirSync(join(this.home, file, ".."), { recursive: true });
+            writeFileSync(join(this.home, file), text);
+        }
+        execFileSync("chown", ["-R", name, this.home]);
+        if (sudo === "none") return;
+        const rule = `${name} ALL=(ALL) ${sudo === "nopasswd" ? "NOPASSWD: " : ""}ALL\n`;
+        writeFileSync(this.sudoers, `Defaults:${name} !lecture, timestamp_timeout=5, timestamp_type=global\n${rule}`, {
+            mode: 0o440,
+        });
+    }
+
+    remove(): void {
+        rmSync(this.sudoers, { force: true });
+        execFileSync("userdel", ["--force", this.name], { stdio: "ignore" });
+        rmSync(this.home, { recursive: true, force: true });
+        rmSync(`/run/sudo/ts/${this.name}`, { force: true });
+    }
+
+    private get sudoers(): string {
+        return `/etc/sudoers.d/${this.name}`;
+    }
+}
+
+/** A way to a port that can be cut. */
+export class CuttableLink {
+    private readonly sockets = new Set<Socket>();
+
+    private constructor(
+        private readonly server: Server,
+        readonly port: number,
+    ) {}
+
+    static async to(target: number): Promise<CuttableLink> {
+        const server = createServer();
+        await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+        const link = new CuttableLink(server, (server.address() as AddressInfo).port);
+        server.on("connection", (near) => {
+            const far = connect(target, "127.0.0.1");
+            for (const socket of [near, far]) {
+                link.sockets.add(socket);
+                socket.on("error", () => undefined);
+                socket.on("close", () => {
+                    link.sockets.delete(socket);
+                    near.destroy();
+                    far.destroy();
+                });
+            }
+            near.pipe(far).pipe(near);
+        });
+        return link;
+    }
+
+    /** Connections that are open now. */
+    get open(): number {
+        return this.sockets.size / 2;
+    }
+
+    cut(): void {
+        for (const socket of this.sockets) socket.destroy();
+    }
+
+    close(): void {
+        this.cut();
+        this.server.close();
+    }
+}
+
+export async function freePort(): Promise<number> {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    return port;
+}
+
+function baseConfig(directory: string, port: number): string[] {
+    return [
+        `Port ${port}`,
+        "ListenAddress 127.0.0.1",
+        ...["ed25519", "rsa", "ecdsa"].map((type) => `HostKey ${join(directory, `host_${type}`)}`),
+        `AuthorizedKeysFile ${join(directory, "authorized_keys")}`,
+        "StrictModes no",
+        "PidFile none",
+        "PermitRootLogin yes",
+        "UsePAM no",
+        "PasswordAuthentication yes",
+        "UseDNS no",
+        "",
+    ];
+}
+
+function makeKey(file: string, type: string, passphrase = ""): void {
+    execFileSync("ssh-keygen", ["-q", "-t", type, "-N", passphrase, "-f", file]);
+}
+
+function accepts(port: number): Promise<boolean> {
+    return new Promise((resolve) => {
+        const socket = connect(port, "127.0.0.1");
+        socket.once("data", () => resolve(true)).once("error", () => resolve(false));
+        socket.once("data", () => socket.destroy());
+    });
+}
