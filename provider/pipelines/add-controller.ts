@@ -1,4 +1,5 @@
 import type { Host } from "../adapters/host";
+import type { Member } from "../facts/cluster";
 import { checkReachability } from "../stages/check-reachability";
 import { requireStableCluster, verifyMembership } from "../stages/check-cluster";
 import { installService, startService, withJoinToken } from "../stages/install-service";
@@ -40,23 +41,25 @@ export async function addController(operation: HostOperation, controllers: reado
 
     await held.stretch(JOIN_LEASE_SECONDS);
     const memberId = await join(operation);
-    await held.stretch(SHORT_LEASE_SECONDS);
+    await settle(operation, memberId);
+    return memberId;
+}
 
-    await runStage(log, "verifying the etcd cluster", timeouts.api, (deadline) =>
-        verifyEtcdCluster(operation, memberId, deadline),
-    );
-    await runStage(log, "waiting for the API server", timeouts.api, (deadline) => waitForApi(operation, deadline));
-    await runStage(log, "waiting for the EtcdMember", timeouts.etcdJoin, (deadline) =>
-        waitForEtcdMemberObject(operation, memberId, deadline),
-    );
-    await runStage(log, "waiting for the Node", timeouts.ready, (deadline) => waitForNode(operation, deadline));
-    await runStage(log, "verifying etcd", timeouts.api, (deadline) =>
-        verifyMembership(operation, { added: memberId }, deadline),
-    );
-    await runStage(log, "marking the node", COMMAND_SECONDS, async (deadline) => {
-        await markNode(operation, undefined);
-        await markHost(operation, undefined, deadline);
+/**
+ * Goes on with a join of ours that was interrupted after its etcd had started: from there k0s gets to the end by itself, if
+ * its service runs.
+ */
+export async function continueController(operation: HostOperation, own: Member): Promise<bigint> {
+    const { log, inputs, held } = operation;
+    await runStage(log, "starting k0s", COMMAND_SECONDS, (deadline) => startService(operation, deadline));
+    await held.stretch(JOIN_LEASE_SECONDS);
+    const others = idsOf(operation).filter((id) => id !== own.id);
+    let memberId = 0n;
+    await runStage(log, "joining etcd", inputs.timeouts.etcdJoin, async (deadline) => {
+        memberId = await waitForVoter(operation, others, deadline);
+        return "voter";
     });
+    await settle(operation, memberId);
     return memberId;
 }
 
@@ -69,9 +72,35 @@ function join(operation: HostOperation): Promise<bigint> {
         await proveUnchanged(operation, "starting k0s");
         await runStage(log, "starting k0s", COMMAND_SECONDS, (deadline) => startService(operation, deadline));
         await runStage(log, "joining etcd", inputs.timeouts.etcdJoin, async (deadline) => {
-            memberId = await waitForVoter(operation, deadline);
+            memberId = await waitForVoter(operation, idsOf(operation), deadline);
             return "voter";
         });
         return memberId;
     });
+}
+
+/** From a voter to a node that is proven to be one of this cluster, and marked. */
+async function settle(operation: HostOperation, memberId: bigint): Promise<void> {
+    const { log, inputs, held } = operation;
+    const { api, etcdJoin, ready } = inputs.timeouts;
+    await held.stretch(SHORT_LEASE_SECONDS);
+    await runStage(log, "verifying the etcd cluster", api, (deadline) =>
+        verifyEtcdCluster(operation, memberId, deadline),
+    );
+    await runStage(log, "waiting for the API server", api, (deadline) => waitForApi(operation, deadline));
+    await runStage(log, "waiting for the EtcdMember", etcdJoin, (deadline) =>
+        waitForEtcdMemberObject(operation, memberId, deadline),
+    );
+    await runStage(log, "waiting for the Node", ready, (deadline) => waitForNode(operation, deadline));
+    await runStage(log, "verifying etcd", api, (deadline) =>
+        verifyMembership(operation, { added: memberId }, deadline),
+    );
+    await runStage(log, "marking the node", COMMAND_SECONDS, async (deadline) => {
+        await markNode(operation, undefined);
+        await markHost(operation, undefined, deadline);
+    });
+}
+
+function idsOf({ clusterFacts }: HostOperation): bigint[] {
+    return clusterFacts.members.map(({ id }) => id);
 }

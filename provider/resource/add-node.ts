@@ -2,8 +2,9 @@ import type { Host } from "../adapters/host";
 import { openHost } from "../adapters/ssh/pool";
 import type { AddPlan } from "../decide/plan";
 import { RefusedError } from "../errors";
+import type { Member } from "../facts/cluster";
 import type { HeldLock } from "../lock";
-import { addController } from "../pipelines/add-controller";
+import { addController, continueController } from "../pipelines/add-controller";
 import { addWorker } from "../pipelines/add-worker";
 import type { HostOperation, NodeKind } from "../pipelines/operation";
 import { deleteStaleObject, adoptNode, restartNode, waitForReady } from "../pipelines/settle-node";
@@ -75,6 +76,9 @@ async function carryOut(operation: HostOperation, { steps, verdict }: AddPlan): 
                 ? addWorker(operation)
                 : addController(operation, controllers(operation)));
             break;
+        case "continue":
+            await continueJoin(operation, verdict?.member);
+            break;
         case "adopt":
             await adoptNode(operation);
             break;
@@ -86,6 +90,11 @@ async function carryOut(operation: HostOperation, { steps, verdict }: AddPlan): 
             break;
     }
     return operation;
+}
+
+async function continueJoin(operation: HostOperation, member: Member | undefined): Promise<void> {
+    if (member === undefined) throw new Error("a join was to be continued without a member");
+    await continueController(operation, member);
 }
 
 /** Every controller the program can log in to; each tries its way to the new node (safety.md 16). */

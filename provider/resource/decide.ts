@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Deadline } from "../deadline";
 import { type AddPlan, type KnownNode, type LeaveAlone, planAdd, planRemove, type RemovePlan } from "../decide/plan";
 import type { Refusal } from "../decide/refusal";
+import { type Repair, repairFor } from "../decide/repair";
 import { RefusedError } from "../errors";
 import { memberIdFromHex } from "../facts/cluster";
 import type { OperationRecord } from "../facts/host";
@@ -110,4 +111,13 @@ export function refuseIfSaid<P extends { readonly kind: string }>(
         advice: "Nothing was changed.",
         ...(topic === undefined ? {} : { topic }),
     });
+}
+
+/** What differs from a healthy node and what an update does about it; undefined where the host does not answer. */
+export function decideRepair({ inputs }: Session, situation: Situation, { state }: Knowledge): Repair | undefined {
+    const { host, cluster, nodeName, peerAddress, targetEtcd } = situation;
+    if (host === undefined) return undefined;
+    const { role, owner } = inputs;
+    const etcd = targetEtcd === undefined ? {} : { targetEtcd };
+    return repairFor({ role, host, cluster, nodeName, peerAddress, state, owner, now: Date.now(), ...etcd });
 }

@@ -44,11 +44,12 @@ export async function look(session: Session, remembered: Remembered, lease?: Lea
     if (probe.host === undefined)
         return { ...probe, ...namesWithoutHost(inputs, remembered), cluster, targetEtcd: undefined };
     requireOtherMachine(probe.host, cluster);
+    const nodeName = nodeNameOf(probe.host, inputs);
     return {
         ...probe,
         cluster,
-        nodeName: nodeNameOf(probe.host, inputs),
-        peerAddress: requireAddress(inputs, probe.host),
+        nodeName,
+        peerAddress: requireAddress(inputs, probe.host, addressesKnown(cluster, nodeName, remembered)),
         targetEtcd: await askTargetEtcd(session, probe.host),
     };
 }
@@ -75,8 +76,17 @@ function requireOtherMachine(host: HostFacts, { helper }: ClusterFacts): void {
     });
 }
 
-function requireAddress(inputs: NodeInputs, host: HostFacts): string {
-    const found = peerAddressOf(host, inputs);
+/** A host that runs k0s has bridges with addresses of their own; the one its node is known by is not among them. */
+function addressesKnown({ members, nodes }: ClusterFacts, nodeName: string, { peerAddress }: Remembered): string[] {
+    return [
+        ...(peerAddress === undefined ? [] : [peerAddress]),
+        ...members.flatMap(({ peerHosts }) => peerHosts),
+        ...nodes.filter(({ name }) => name === nodeName).flatMap(({ addresses }) => addresses),
+    ];
+}
+
+function requireAddress(inputs: NodeInputs, host: HostFacts, known: readonly string[]): string {
+    const found = peerAddressOf(host, inputs, known);
     if (found.ok) return found.address;
     throw new RefusedError({
         stage: STAGE,

@@ -1,9 +1,8 @@
 import { isGone } from "../decide/gone";
-import { repairFor } from "../decide/repair";
 import { HostKeyError, messageOf } from "../errors";
 import type { NodeKind } from "../pipelines/operation";
-import { decideSettled, knowledgeOf } from "./decide";
-import { look, type Situation } from "./look";
+import { decideRepair, decideSettled, knowledgeOf } from "./decide";
+import { look } from "./look";
 import { logOf, openSession, type Session } from "./session";
 import { inputsOf, type NodeOutputs, type NodeStatus } from "./state";
 
@@ -34,12 +33,12 @@ export async function read(_kind: NodeKind, id: string, outs: NodeOutputs): Prom
 }
 
 async function readThrough(session: Session, id: string, outs: NodeOutputs): Promise<ReadResult> {
-    const { state } = knowledgeOf(outs);
+    const knowledge = knowledgeOf(outs);
     const { situation, plan } = await decideSettled(
         () => look(session, outs),
-        (seen) => findDrift(session, outs, seen),
+        (seen) => decideRepair(session, seen, knowledge) ?? { drift: [UNREACHABLE], lookAgain: false },
     );
-    if (isGone({ ...situation, state })) return {};
+    if (isGone({ ...situation, state: knowledge.state })) return {};
     const { host } = situation;
     if (host === undefined) return { id, props: withDrift(outs, "unreachable", plan.drift) };
     const k0sVersion = host.status.state === "answers" ? host.status.version : outs.k0sVersion;
@@ -47,25 +46,6 @@ async function readThrough(session: Session, id: string, outs: NodeOutputs): Pro
         id,
         props: { ...withDrift(outs, plan.drift.length === 0 ? "ready" : "degraded", plan.drift), k0sVersion },
     };
-}
-
-function findDrift(
-    { inputs }: Session,
-    outs: NodeOutputs,
-    { host, cluster, nodeName, peerAddress }: Situation,
-): { readonly drift: readonly string[]; readonly lookAgain: boolean } {
-    if (host === undefined) return { drift: [UNREACHABLE], lookAgain: false };
-    const { state } = knowledgeOf(outs);
-    return repairFor({
-        role: inputs.role,
-        host,
-        cluster,
-        nodeName,
-        peerAddress,
-        state,
-        owner: inputs.owner,
-        now: Date.now(),
-    });
 }
 
 /** A node whose add never ended stays one: the next `up` must go on with it, whatever a look says. */

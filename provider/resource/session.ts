@@ -31,7 +31,7 @@ export async function openSession(inputs: NodeInputs, state: Pins): Promise<Sess
     const target = openHost(inputs.host, inputs.connection);
     const pins = pinsOf(inputs, state);
     const request = {
-        candidates: [...inputs.cluster.controllers, ...knownControllers(pins.clusterId, [inputs.host])],
+        candidates: candidatesFor(inputs, pins.clusterId),
         target: inputs.host,
         pins,
         openHost,
@@ -42,6 +42,12 @@ export async function openSession(inputs: NodeInputs, state: Pins): Promise<Sess
     };
     const cluster = await connectCluster(request, Deadline.afterSeconds(HELPER_SECONDS));
     return { inputs, log, target, cluster, close: () => cluster.close() };
+}
+
+/** The program's list first, then what other resources of this process named for the same cluster. */
+function candidatesFor({ host, cluster }: NodeInputs, clusterId: string | undefined): ControllerAddress[] {
+    const listed = cluster.controllers.map((controller) => controller.host);
+    return [...cluster.controllers, ...knownControllers(clusterId, [host, ...listed])];
 }
 
 async function controllersNamedByTarget(

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { repairFor, type Repair } from "../decide/repair";
+import type { Repair } from "../decide/repair";
 import { requireEngine } from "../engine";
 import { RefusedError } from "../errors";
 import type { NodeInputs } from "../inputs";
@@ -8,7 +8,7 @@ import type { HostOperation, NodeKind } from "../pipelines/operation";
 import { repairNode } from "../pipelines/repair-node";
 import { updateLabels } from "../pipelines/settle-node";
 import { type Addition, foreseeAdd, performAdd } from "./add-node";
-import { decideSettled, knowledgeOf } from "./decide";
+import { decideRepair, decideSettled, knowledgeOf } from "./decide";
 import { changedInputs, isStoredOnly } from "./diff";
 import { foundHalfMade, foundIn, foundReady } from "./found";
 import { look, type Situation } from "./look";
@@ -61,43 +61,33 @@ async function resumeAdd(kind: NodeKind, id: string, session: Session, olds: Nod
 }
 
 async function bringInLine(kind: NodeKind, session: Session, olds: NodeOutputs): Promise<FoundOutputs> {
-    const first = await decideRepair(session, olds);
+    const first = await lookAndDecide(session, olds);
     return underLock(kind, session, first.situation.nodeName, async (held) => {
-        const { situation, plan } = await decideRepair(session, olds, held);
+        const { situation, plan } = await lookAndDecide(session, olds, held);
         const operation = withHost(operationOf(kind, session, held, situation, olds), session, situation);
-        if (operation === undefined) throw unreachable(session, situation);
+        if (operation === undefined) throw cannotRepair(session, notAnswering(situation));
         await repairNode(operation, plan);
         await applyChanges(operation, olds);
         return foundReady(operation);
     });
 }
 
-async function decideRepair(
+async function lookAndDecide(
     session: Session,
     olds: NodeOutputs,
     held?: HeldLock,
 ): Promise<{ situation: Situation; plan: Repair }> {
-    const { inputs } = session;
+    const knowledge = knowledgeOf(olds);
     const decided = await decideSettled(
         () => look(session, olds, held?.lease),
-        ({ host, cluster, nodeName, peerAddress, unreachable: why }) => {
-            if (host === undefined)
-                return { drift: [`the host does not answer: ${why ?? ""}`], action: "fail", lookAgain: false } as const;
-            const { state } = knowledgeOf(olds);
-            return repairFor({
-                role: inputs.role,
-                host,
-                cluster,
-                nodeName,
-                peerAddress,
-                state,
-                owner: inputs.owner,
-                now: Date.now(),
-            });
-        },
+        (situation) => decideRepair(session, situation, knowledge) ?? notAnswering(situation),
     );
     if (decided.plan.action === "fail" || decided.plan.action === "rebuild") throw cannotRepair(session, decided.plan);
     return decided;
+}
+
+function notAnswering({ unreachable }: Situation): Repair {
+    return { drift: [unreachable ?? "the host does not answer"], action: "fail", lookAgain: false };
 }
 
 async function applyChanges(operation: HostOperation, olds: NodeOutputs): Promise<void> {
@@ -114,14 +104,5 @@ function cannotRepair({ inputs }: Session, { drift, topic }: Repair): RefusedErr
         what: drift.join("; "),
         advice: "This is not repaired automatically. Nothing was changed.",
         ...(topic === undefined ? {} : { topic }),
-    });
-}
-
-function unreachable({ inputs }: Session, situation: Situation): RefusedError {
-    return new RefusedError({
-        stage: "repairing",
-        host: inputs.host,
-        what: situation.unreachable ?? "the host does not answer",
-        advice: "Nothing was changed.",
     });
 }

@@ -1,6 +1,7 @@
 import { type Deadline, type Look, waitFor } from "../deadline";
 import { CommandError, RefusedError } from "../errors";
 import { memberIdToHex } from "../facts/cluster";
+import { hostOf } from "../facts/cluster-view";
 import type { HostOperation } from "../pipelines/operation";
 
 const STAGE = "joining etcd";
@@ -13,37 +14,37 @@ const ADDRESS_TAKEN = /Peer URLs already exists|member ID already exist/;
 type EtcdMemberSeen = Awaited<ReturnType<HostOperation["cluster"]["etcd"]["members"]>>["members"][number];
 
 /**
- * Waits, as seen from the helper, until the member at the new node's address is a named voter that was not there before.
+ * Waits, as seen from the helper, until the member at the new node's address, none of the `others`, is a named voter.
  * A joiner that cannot succeed is recognised by its service and journal, not by the end of the wait.
  */
-export async function waitForVoter(operation: HostOperation, deadline: Deadline): Promise<bigint> {
+export async function waitForVoter(
+    operation: HostOperation,
+    others: readonly bigint[],
+    deadline: Deadline,
+): Promise<bigint> {
     return waitFor<bigint>({
         stage: STAGE,
         host: operation.target.address,
         deadline,
         advice: `Look at the journal of k0scontroller on ${operation.target.address}; then run \`pulumi up\` again.`,
-        look: () => lookForVoter(operation, deadline),
+        look: () => lookForVoter(operation, others, deadline),
     });
 }
 
-async function lookForVoter(operation: HostOperation, deadline: Deadline): Promise<Look<bigint>> {
+async function lookForVoter(
+    operation: HostOperation,
+    others: readonly bigint[],
+    deadline: Deadline,
+): Promise<Look<bigint>> {
     const { members } = await operation.cluster.etcd.members();
-    const member = members.find((candidate) => isJoiner(operation, candidate));
+    const member = members.find((candidate) => isJoiner(operation, others, candidate));
     if (member !== undefined && member.name !== "" && !member.learner) return { done: member.id };
     await failIfHopeless(operation, member, deadline);
     return { seen: describe(member) };
 }
 
-function isJoiner({ clusterFacts, peerAddress }: HostOperation, candidate: EtcdMemberSeen): boolean {
-    const known = clusterFacts.members.some(
-        (member) => member.id === candidate.id && member.name !== "" && !member.learner,
-    );
-    return !known && candidate.peerUrls.some((url) => hostOf(url) === peerAddress);
-}
-
-/** The host part of a peer URL, without brackets around an IPv6 address. */
-export function hostOf(url: string): string {
-    return new URL(url).hostname.replace(/^\[|\]$/g, "");
+function isJoiner({ peerAddress }: HostOperation, others: readonly bigint[], candidate: EtcdMemberSeen): boolean {
+    return !others.includes(candidate.id) && candidate.peerUrls.some((url) => hostOf(url) === peerAddress);
 }
 
 function describe(member: EtcdMemberSeen | undefined): string {

@@ -2,9 +2,13 @@ import { API_SERVER_ANNOTATION, OWNER_ANNOTATION, TOKEN_ANNOTATION } from "../de
 import { type Operation, runsWorkloads } from "../pipelines/operation";
 import type { Outcome } from "../pipelines/stage";
 
-/** Says on the Node whose it is (safety.md 6) and, for a worker, which API server it depends on (safety.md 20). */
+/**
+ * Says on the Node whose it is (safety.md 6) and, for a worker, which API server it depends on (safety.md 20); sets the
+ * program's labels where the kubelet did not, because the Node is an older one or the labels are reserved.
+ */
 export async function markNode(operation: Operation, apiServer: string | undefined): Promise<Outcome> {
     if (!runsWorkloads(operation)) return "a plain controller has no Node";
+    await reconcileLabels(operation, {});
     await operation.cluster.kube.annotateNode(operation.nodeName, {
         [OWNER_ANNOTATION]: operation.inputs.owner,
         [TOKEN_ANNOTATION]: operation.token,

@@ -1,5 +1,9 @@
 import net from "node:net";
 
+export interface Balancer {
+    close(): Promise<void>;
+}
+
 export interface Endpoint {
     readonly host: string;
     readonly port: number;
@@ -44,7 +48,7 @@ function join(from: net.Socket, to: net.Socket): void {
 export async function startBalancer(
     listen: Endpoint,
     backends: () => readonly Endpoint[],
-): Promise<{ close(): Promise<void> }> {
+): Promise<Balancer> {
     const open = new Set<net.Socket>();
     let turn = 0;
 

@@ -35,7 +35,7 @@ describe("a lock that is held", () => {
         scene.leases.failure = apiAway;
         await scene.clock.advance(45_000);
         await assert.rejects(operation.held?.prove() ?? Promise.resolve(), apiAway);
-        kube = { ...leases.kube };
+        kube = { ...scene.leases.kube };
         scene.leases.failure = undefined;
         await scene.clock.advance(3000);
         await operation.held?.prove();

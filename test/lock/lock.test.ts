@@ -91,7 +91,7 @@ describe("the lock of a cluster", () => {
         it("finds its own Lease when the answer to its creation was lost", async () => {
             let answersLost = 1;
             const forgetful: Kube = {
-                ...leases.kube,
+                ...scene.leases.kube,
                 createLease: async (lease) => {
                     const created = await scene.leases.kube.createLease(lease);
                     answersLost -= 1;

@@ -3,6 +3,9 @@ import { CONFIG_PATH, TOKEN_PATH } from "./paths";
 
 const KUBELET_EXTRA_ARGS = "--kubelet-extra-args=";
 
+/** The kubelet refuses to start with most labels of these domains; they are set through the API afterwards. */
+const RESERVED_LABEL = /(^|[./])(kubernetes|k8s)\.io\//;
+
 /**
  * The flags of `k0s install controller|worker` for a joining node, in the order they end up in the unit. What the user
  * wrote comes last; `--kubelet-extra-args` is merged, because k0s takes the flag once (k0s-interfaces.md 2.3).
@@ -22,7 +25,9 @@ export function installFlags(inputs: NodeInputs, peerAddress: string): string[] 
 
 function kubeletFlags(inputs: NodeInputs, peerAddress: string): string[] {
     if (inputs.role === "controller") return [];
-    const labels = Object.entries(inputs.labels).map(([key, value]) => `${key}=${value}`);
+    const labels = Object.entries(inputs.labels)
+        .filter(([key]) => !RESERVED_LABEL.test(key))
+        .map(([key, value]) => `${key}=${value}`);
     const extra = [
         ...(inputs.nodeName === undefined ? [] : [`--hostname-override=${inputs.nodeName}`]),
         ...(inputs.privateAddress === undefined ? [] : [`--node-ip=${peerAddress}`]),

@@ -201,25 +201,28 @@ describe("a host over a real sshd", function () {
         assert.equal(await host.reach(HOST, await freePort(), soon()), "refused");
     });
 
-    it("ends a program at the deadline and leaves no half-written file", async () => {
-        const k0s = fakeK0s(directory, "sleep 30");
-        await assert.rejects(host.installService(k0s, "worker", [], Deadline.after(500)), TimeoutError);
+    it("ends a program at the deadline, on the host too", async () => {
+        const pidFile = join(directory, "pid");
+        const k0s = fakeK0s(directory, `echo $$ >${pidFile}; exec sleep 600`);
+        await assert.rejects(host.installService(k0s, "worker", [], Deadline.after(2_000)), TimeoutError);
+        while (existsSync(`/proc/${readFileSync(pidFile, "utf8").trim()}`)) await new Promise((r) => setTimeout(r, 20));
     });
 
     it("settles everything when the connection is cut, and works again afterwards", async () => {
         const link = await CuttableLink.to(sshd.port);
         const far = openHost(HOST, sshd.connection({ port: link.port }));
-        const k0s = fakeK0s(directory, `: >${directory}/started; sleep 3`);
+        const k0s = fakeK0s(directory, `: >${directory}/started; sleep 1`);
         const running = Array.from({ length: 12 }, () => far.installService(k0s, "worker", [], soon()));
         const settled = Promise.allSettled(running);
         while (!existsSync(join(directory, "started"))) await new Promise((resolve) => setImmediate(resolve));
         const stream = await far.connect(HOST, sshd.port, soon());
         const broken = new Promise((resolve) => stream.once("error", resolve));
         link.cut();
-        for (const result of await settled) {
-            assert.equal(result.status, "rejected");
-            const error = (result as PromiseRejectedResult).reason as unknown;
-            assert.ok(error instanceof ConnectionError && error.retryable, String(error));
+        const failures = (await settled).filter((result) => result.status === "rejected");
+        // Those that had not started yet may have found the next connection.
+        assert.ok(failures.length >= 1);
+        for (const { reason } of failures as PromiseRejectedResult[]) {
+            assert.ok(reason instanceof ConnectionError && reason.retryable, String(reason));
         }
         await broken;
         assert.equal(await far.exists(directory, soon()), true);
@@ -268,7 +271,6 @@ describe("a host over a real sshd", function () {
             ["/bin/bash", { ".bashrc": noise, ".bash_logout": "echo bye\n" }],
             ["/usr/bin/fish", { ".config/fish/config.fish": noise }],
             ["/bin/tcsh", { ".cshrc": "echo 'Welcome to Example Corp'\n" }],
-            ["/bin/busybox-sh", {}],
         ];
         for (const [shell, profile] of shells) {
             if (!existsSync(shell)) continue;

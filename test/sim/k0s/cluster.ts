@@ -1,3 +1,4 @@
+import { fixture } from "../../support/fixtures";
 import { TIMING } from "../timing";
 import { EtcdCluster, type EtcdMember } from "../model/etcd";
 import type { SimHost } from "../model/host";
@@ -9,6 +10,8 @@ import type { Kubelet } from "./kubelet";
 import { K0sLeader } from "./leader";
 import { LABELS } from "./objects";
 import { encodeToken, type JoinToken, type TokenRole } from "./token";
+
+const CRDS = ["crd-etcdmembers.json", "crd-controlnodes.json"];
 
 /** A controller's Lease `k0s-ctrl-<node>`: alive while its daemon is, readable for some time after. */
 export interface ControllerLease {
@@ -47,6 +50,7 @@ export class SimCluster {
         for (const name of ["default", "kube-system", "kube-node-lease", "k0s-autopilot"]) {
             this.store.create(RESOURCES.namespaces, { metadata: { name }, status: { phase: "Active" } });
         }
+        for (const crd of CRDS) this.store.create(RESOURCES.crds, fixture(crd) as KubeObject);
         this.id = this.store.get(RESOURCES.namespaces, "kube-system")?.metadata.uid ?? "";
         world.clusters.push(this);
     }
@@ -83,8 +87,7 @@ export class SimCluster {
 
     accepts({ id, secret, role }: JoinToken): boolean {
         const data = this.store.get(RESOURCES.secrets, `bootstrap-token-${id}`, "kube-system")?.["data"] as
-            | Record<string, string>
-            | undefined;
+            Record<string, string> | undefined;
         const { clock } = this.world;
         const expired = data?.["expiration"] !== undefined && Date.parse(data["expiration"]) < clock.wallOf(clock.now);
         return data?.["token-secret"] === secret && data["role"] === role && !expired;

@@ -50,7 +50,7 @@ export class ControllerDaemon extends K0sDaemon implements EtcdProcess {
     }
 
     /** At once as it is long after it joined: for setting the scene. `into`: an existing cluster. */
-    settle(into: SimCluster | undefined): void {
+    settle(into: SimCluster | undefined): SimCluster {
         const cluster = into ?? new SimCluster(this.world, this.world.pkis.take());
         const { id } = into === undefined ? this.bootstrapEtcd(cluster) : this.settledMember(cluster);
         this.startEtcd(cluster, id);
@@ -60,6 +60,7 @@ export class ControllerDaemon extends K0sDaemon implements EtcdProcess {
         publishStatus(this);
         publishControlNode(this);
         if (this.config.enableWorker) this.newKubelet(cluster).settle();
+        return cluster;
     }
 
     protected run(): void {
@@ -94,7 +95,6 @@ export class ControllerDaemon extends K0sDaemon implements EtcdProcess {
             this.later(TIMING.joinTimeout, () => {
                 if (member.learner) this.unit.crash("Error: Etcd health-check timed out");
             });
-            this.membersChanged();
         });
     }
 
@@ -102,7 +102,7 @@ export class ControllerDaemon extends K0sDaemon implements EtcdProcess {
     membersChanged(): void {
         const { cluster, member } = this;
         if (cluster === undefined || member === undefined || !this.etcdRuns) return;
-        if (cluster.etcd.member(member.id) === undefined) return this.removed();
+        if (cluster.etcd.member(member.id) === undefined) return this.leaving ? undefined : this.removed();
         if (!this.joining || member.learner) return;
         this.joining = false;
         this.later(TIMING.apiAfterPromotion, () => this.startApi());
@@ -145,11 +145,10 @@ export class ControllerDaemon extends K0sDaemon implements EtcdProcess {
         if (cluster === undefined || member === undefined) return;
         try {
             if (!cluster.etcd.hasQuorum(member.id)) throw new EtcdError(14, "request timed out");
-            this.etcdRuns = false;
             cluster.etcd.remove(member.id);
+            this.etcdRuns = false;
         } catch (error) {
             if (!(error instanceof EtcdError)) throw error;
-            this.etcdRuns = true;
             if (tries > 1) return this.later(REMOVAL_PAUSE, () => this.leave(tries - 1));
             this.stopEtcd();
         }

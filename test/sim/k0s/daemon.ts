@@ -28,9 +28,13 @@ export abstract class K0sDaemon implements Daemon {
 
     abstract listener(port: number, fromItself: boolean): ((stream: Duplex) => void) | undefined;
 
-    start(): void {
+    prepare(): void {
         this.host.files.write("/run/k0s/k0s.yaml.lock", "");
         this.host.files.write("/run/k0s/k0s.yaml", runtimeConfig(this.config, this.invocationId), 0o600);
+    }
+
+    start(): void {
+        this.prepare();
         // k0s's own pre-flight (observed.md)
         if (this.host.options.cgroup === 1 && this.config.enableWorker && !this.config.ignorePreflight) {
             return this.crashSoon("Error: pre-flight checks failed: Rejected: cgroup v1 is not supported");

@@ -18,7 +18,9 @@ function fetchCa(joiner: ControllerDaemon, token: JoinToken, attempt: number): v
             return joiner.later(TIMING.fetchPause, () => fetchCa(joiner, token, attempt + 1));
         }
         const via = `https://${token.host}:${token.port}`;
-        return joiner.crashSoon(`Error: failed to join controller: failed to join existing cluster via ${via}: ${server}`);
+        return joiner.crashSoon(
+            `Error: failed to join controller: failed to join existing cluster via ${via}: ${server}`,
+        );
     }
     joiner.writePki(server);
     joiner.host.files.mkdir(`${joiner.config.dataDir}/etcd`);

@@ -31,8 +31,9 @@ export interface NodeConfig {
     readonly raw: RawConfig;
 }
 
-export function nodeConfigOf({ host, args, flag }: Pick<Unit, "host" | "args" | "flag">): NodeConfig {
-    const value = (name: string): string | undefined => flag.call({ args } as Unit, name);
+export function nodeConfigOf(unit: Unit): NodeConfig {
+    const { host, args } = unit;
+    const value = (name: string): string | undefined => unit.flag(name);
     const isSet = (name: string): boolean => value(name) === "true";
     const configPath = value("config") ?? "/etc/k0s/k0s.yaml";
     const dataDir = value("data-dir") ?? "/var/lib/k0s";

@@ -23,7 +23,10 @@ export function encodeToken({ role, host, port, ca, id, secret }: JoinToken): st
             apiVersion: "v1",
             kind: "Config",
             clusters: [
-                { name: "k0s", cluster: { server: `https://${host}:${port}`, "certificate-authority-data": base64(ca) } },
+                {
+                    name: "k0s",
+                    cluster: { server: `https://${host}:${port}`, "certificate-authority-data": base64(ca) },
+                },
             ],
             contexts: [{ name: "k0s", context: { cluster: "k0s", user: USERS[role] } }],
             "current-context": "k0s",

@@ -22,10 +22,13 @@ export class WorkerDaemon extends K0sDaemon {
     }
 
     /** At once as it is long after it joined: for setting the scene. */
-    settle(cluster: SimCluster, server: string): void {
-        this.writeFiles(cluster, server);
+    settle(cluster: SimCluster): SimCluster {
+        const [controller] = cluster.daemons;
+        const { apiAddress = "", apiPort = 6443, externalAddress } = controller?.config ?? {};
+        this.writeFiles(cluster, `https://${externalAddress ?? apiAddress}:${apiPort}`);
         this.newKubelet(cluster).settle();
         this.statusAnswers = true;
+        return cluster;
     }
 
     protected run(): void {
@@ -66,7 +69,6 @@ export class WorkerDaemon extends K0sDaemon {
         const { dataDir, kubeletRootDir } = this.config;
         files.write(`${dataDir}/kubelet.conf`, kubeconfig(server, cluster.pki.ca, cluster.pki.kubelet), 0o600);
         files.write(`${dataDir}/worker-profile.yaml`, "{}\n");
-        files.write(`${dataDir}/pki/ca.crt`, cluster.pki.ca);
         files.write("/run/k0s/kubelet/ca.crt", cluster.pki.ca);
         files.mkdir(kubeletRootDir);
     }

@@ -39,6 +39,7 @@ export class EtcdCluster {
     readonly alarms: { readonly memberId: bigint; readonly alarm: "NOSPACE" | "CORRUPT" }[] = [];
     private readonly list = new Map<bigint, EtcdMember>();
     private readonly processes = new Map<bigint, EtcdProcess>();
+    private lost = false;
     private gapUntil = 0;
     private gapAnswered = true;
     private election: SimTimer | undefined;
@@ -164,6 +165,7 @@ export class EtcdCluster {
 
     /** Something outside changed: power, firewall, a hung process. */
     checkLeader(): void {
+        this.noticeQuorum();
         const { leaderId } = this;
         if (leaderId !== undefined && this.list.has(leaderId) && this.hasQuorum(leaderId)) return;
         if (leaderId !== undefined) {
@@ -177,6 +179,13 @@ export class EtcdCluster {
             const next = this.voters.find(({ id }) => this.hasQuorum(id));
             if (next !== undefined) this.lead(next.id);
         });
+    }
+
+    /** Every majority is gone, whatever the reason. */
+    private noticeQuorum(): void {
+        const lost = this.list.size > 0 && !this.works;
+        if (lost && !this.lost) this.events.add("leader", "etcd has no quorum");
+        this.lost = lost;
     }
 
     private lead(id: bigint): void {

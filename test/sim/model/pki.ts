@@ -47,16 +47,19 @@ export class PkiPool {
 
 /** A kubeconfig as k0s writes `admin.conf` and `kubelet.conf`. */
 export function kubeconfig(server: string, ca: string, { cert, key }: Leaf): string {
-    return stringify({
-        apiVersion: "v1",
-        kind: "Config",
-        clusters: [{ name: "local", cluster: { server, "certificate-authority-data": base64(ca) } }],
-        contexts: [{ name: "Default", context: { cluster: "local", user: "user" } }],
-        "current-context": "Default",
-        users: [
-            { name: "user", user: { "client-certificate-data": base64(cert), "client-key-data": base64(key) } },
-        ],
-    }, { lineWidth: 0 });
+    return stringify(
+        {
+            apiVersion: "v1",
+            kind: "Config",
+            clusters: [{ name: "local", cluster: { server, "certificate-authority-data": base64(ca) } }],
+            contexts: [{ name: "Default", context: { cluster: "local", user: "user" } }],
+            "current-context": "Default",
+            users: [
+                { name: "user", user: { "client-certificate-data": base64(cert), "client-key-data": base64(key) } },
+            ],
+        },
+        { lineWidth: 0 },
+    );
 }
 
 export function base64(text: string): string {

@@ -13,6 +13,8 @@ export interface Daemon {
     /** The status socket answers. */
     readonly statusAnswers: boolean;
     listener(port: number, fromItself: boolean): ((stream: Duplex) => void) | undefined;
+    /** What every start writes to the host first. */
+    prepare(): void;
     start(): void;
     /** `clean`: by SIGTERM, leases are released; otherwise as if it were killed. */
     end(how: "clean" | "killed"): void;
@@ -53,6 +55,14 @@ export class Unit {
         this.run();
     }
 
+    /** Runs without the steps of a start: `settle` puts the daemon where it would be long after. */
+    runSettled<T>(settle: (daemon: Daemon) => T): T {
+        this.active = "active";
+        this.daemon = this.newDaemon();
+        this.daemon.prepare();
+        return settle(this.daemon);
+    }
+
     stop(): void {
         this.pause?.cancel();
         this.end("clean");
@@ -85,8 +95,12 @@ export class Unit {
     private run(): void {
         this.active = "active";
         this.host.happened(`${this.name} runs`);
-        this.daemon = this.name === "k0scontroller" ? new ControllerDaemon(this) : new WorkerDaemon(this);
+        this.daemon = this.newDaemon();
         this.daemon.start();
+    }
+
+    private newDaemon(): Daemon {
+        return this.name === "k0scontroller" ? new ControllerDaemon(this) : new WorkerDaemon(this);
     }
 
     private end(how: "clean" | "killed"): void {

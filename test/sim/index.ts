@@ -1,0 +1,16 @@
+/**
+ * A simulated k0s cluster in this process: machines behind SSH, etcd by gRPC, the Kubernetes API over HTTPS, with the
+ * recorded behaviour of k0s 1.36.3 in compressed time. No root, no other programs, Linux and macOS. See README.md.
+ */
+import { Simulation, type SimulationOptions } from "./simulation";
+
+export { K0S_VERSION, Simulation, type SettledRole, type SimConnection, type SimulationOptions } from "./simulation";
+export type { PodOptions } from "./pods";
+export { type FirewallRule, type HostOptions, k0sProgram, SimHost } from "./model/host";
+export type { SimEvent } from "./model/events";
+export { RESOURCES } from "./model/store";
+export { TIMING } from "./timing";
+
+export function startSimulation(options: SimulationOptions = {}): Promise<Simulation> {
+    return Simulation.start(options);
+}

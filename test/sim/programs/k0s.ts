@@ -1,0 +1,88 @@
+import { ControllerDaemon } from "../k0s/controller";
+import type { TokenRole } from "../k0s/token";
+import { EtcdError } from "../model/etcd";
+import type { SimHost } from "../model/host";
+import { type Program, ProgramFailure } from "./program";
+import { requireProgram } from "./service";
+
+const SERVER_PORTS = { controller: 9443, worker: 6443 } as const;
+const UNIT_NAMES = ["k0scontroller", "k0sworker"] as const;
+/** On stderr of every reset (`reset-after-leave.txt`). */
+const REBOOT_ADVICE = 'level=warning msg="To ensure a full reset, a node reboot is recommended."';
+const CNI_FILES = ["10-kuberouter.conflist", "10-calico.conflist", "calico-kubeconfig"];
+
+export const tokenCreate: Program = async (host, values) => {
+    requireProgram(host, values.get("K0S"));
+    const daemon = await answeringController(host);
+    const { cluster, config } = daemon;
+    if (cluster === undefined) throw new ProgramFailure("Error: failed to get k0s status");
+    const role = values.get("ROLE") as TokenRole;
+    const port = role === "worker" ? config.apiPort : SERVER_PORTS.controller;
+    const server = { host: config.externalAddress ?? config.apiAddress, port };
+    return `${cluster.createToken(role, server, Number(values.get("EXPIRY")))}\n`;
+};
+
+export const tokenInvalidate: Program = async (host, values) => {
+    requireProgram(host, values.get("K0S"));
+    const { cluster } = await answeringController(host);
+    cluster?.invalidateToken(values.get("ID"));
+    return `token ${values.get("ID")} deleted successfully\n`;
+};
+
+/** First line the exit code of `k0s reset`, then what it said. */
+export const reset: Program = (host, values) => {
+    try {
+        requireProgram(host, values.get("K0S"));
+    } catch (error) {
+        if (error instanceof ProgramFailure) return `${error.exitCode}\n${error.message}`;
+        throw error;
+    }
+    if (host.units.daemon !== undefined) {
+        return "1\nError: another k0s process is still running, please stop k0s before reset";
+    }
+    resetHost(host, values.get("DATA_DIR"), values.get("KUBELET_ROOT_DIR") || `${values.get("DATA_DIR")}/kubelet`);
+    return `0\n${REBOOT_ADVICE}`;
+};
+
+export const cleanUp: Program = (host, values) => {
+    if (host.units.daemon !== undefined) throw new ProgramFailure("k0s is still running");
+    const { files } = host;
+    const dataDir = values.get("DATA_DIR");
+    resetHost(host, dataDir, values.get("KUBELET_ROOT_DIR") || `${dataDir}/kubelet`);
+    for (const path of ["/etc/k0s/k0s.yaml", "/etc/k0s/k0stoken", "/etc/k0s/containerd.toml"]) files.remove(path);
+    files.rmdirIfEmpty("/etc/k0s/containerd.d");
+    files.rmdirIfEmpty("/etc/k0s");
+    for (const path of ["/var/log/containers", "/var/log/pods", "/var/lib/kubelet"]) files.removeTree(path);
+    if (values.get("K0S") !== "") files.remove(values.get("K0S"));
+    return "";
+};
+
+/** What `k0s reset` removes; a mount point stays, empty. */
+function resetHost(host: SimHost, dataDir: string, kubeletRootDir: string): void {
+    const { files } = host;
+    for (const directory of [kubeletRootDir, dataDir]) {
+        if (host.mounts.includes(directory)) files.removeContent(directory);
+        else files.removeTree(directory);
+    }
+    files.removeTree("/run/k0s");
+    for (const name of UNIT_NAMES) host.units.remove(name);
+    for (const name of CNI_FILES) files.remove(`/etc/cni/net.d/${name}`);
+    host.happened("reset");
+}
+
+async function answeringController(host: SimHost): Promise<ControllerDaemon> {
+    const { daemon } = host.units;
+    if (!(daemon instanceof ControllerDaemon) || !daemon.statusAnswers || daemon.member === undefined) {
+        throw new ProgramFailure(
+            'Error: failed to get k0s status: status: can\'t get "status" via "/run/k0s/status.sock": no such file or directory',
+        );
+    }
+    try {
+        if (!daemon.alive) throw new EtcdError(14, "request timed out");
+        await daemon.cluster?.etcd.committed(daemon.member.id);
+    } catch (error) {
+        if (error instanceof EtcdError) throw new ProgramFailure(`Error: ${error.message}`);
+        throw error;
+    }
+    return daemon;
+}

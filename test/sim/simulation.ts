@@ -1,0 +1,266 @@
+import { createServer, type AddressInfo, type Server } from "node:net";
+import type { Duplex } from "node:stream";
+import { utils } from "ssh2";
+import type { SimCluster } from "./k0s/cluster";
+import { ControllerDaemon } from "./k0s/controller";
+import { WorkerDaemon } from "./k0s/worker";
+import { SimClock } from "./model/clock";
+import { type EtcdMember } from "./model/etcd";
+import { EventLog, type SimEvent } from "./model/events";
+import { type HostOptions, k0sProgram, SimHost } from "./model/host";
+import { Network } from "./model/network";
+import { PkiPool } from "./model/pki";
+import { Random } from "./model/random";
+import { type KubeObject, RESOURCES } from "./model/store";
+import type { World } from "./model/world";
+import { brokenInvariants } from "./invariants";
+import { type PodOptions, newPod } from "./pods";
+import { ApiServers } from "./servers/api-server";
+import { Bastion } from "./servers/bastion";
+import { EtcdServers } from "./servers/etcd-server";
+import { parseKey, SshServer } from "./servers/ssh-server";
+
+export interface SimulationOptions {
+    /** Simulated seconds for one real second; default 20. 0: time passes only by `advance`. */
+    readonly speed?: number;
+    /** Default 1. */
+    readonly seed?: number;
+    /** Fresh Nodes go NotReady once, 53–58 s after they registered; default true. */
+    readonly wobble?: boolean;
+}
+
+/** How to log in, in the names of the provider's `connection` input. */
+export interface SimConnection {
+    readonly user: string;
+    readonly port: number;
+    readonly privateKey: string;
+    readonly proxy?: {
+        readonly host: string;
+        readonly user: string;
+        readonly port: number;
+        readonly privateKey: string;
+    };
+}
+
+export type SettledRole = "controller+worker" | "controller" | "worker";
+
+/** The version that simulated clusters run, where nothing else is said. */
+export const K0S_VERSION = "v1.36.3+k0s.2";
+const K0S_PATH = "/usr/local/bin/k0s";
+const CONFIG_PATH = "/etc/k0s/k0s.yaml";
+const SPARE_PKIS = 3;
+
+/** Machines, clusters and the servers through which a client meets them: see `startSimulation`. */
+export class Simulation {
+    readonly privateKey: string;
+    private readonly log: EventLog;
+    private readonly api = new ApiServers(() => this.world);
+    private readonly etcd = new EtcdServers(() => this.world);
+    private readonly sshServers = new Map<SimHost, { readonly key: string; readonly server: SshServer }>();
+    private readonly direct = new Map<SimHost, Server>();
+    private bastionServer: Bastion | undefined;
+
+    private constructor(
+        /** The model itself, for tests that need more than the methods here. */
+        readonly world: World,
+        clientKey: string,
+    ) {
+        this.log = world.events;
+        this.privateKey = clientKey;
+    }
+
+    static async start({ speed = 20, seed = 1, wobble = true }: SimulationOptions): Promise<Simulation> {
+        const clock = new SimClock(speed);
+        const world: World = {
+            clock,
+            random: new Random(seed),
+            events: new EventLog(clock),
+            network: new Network(),
+            pkis: await PkiPool.filled(SPARE_PKIS),
+            clusters: [],
+            downloads: new Map(),
+            wobble,
+            servers: {
+                api: (host, stream) => simulation.api.accept(host, stream),
+                etcd: (host, stream) => simulation.etcd.accept(host, stream),
+            },
+            act: (action) => clock.act(action),
+            connectivityChanged: () => world.clusters.forEach(({ etcd }) => etcd.checkLeader()),
+            disconnect: (host) => simulation.sshServers.get(host)?.server.disconnect(),
+        };
+        const key = utils.generateKeyPairSync("ed25519").private;
+        const simulation: Simulation = new Simulation(world, key);
+        simulation.bastionServer = await Bastion.start(
+            world,
+            utils.generateKeyPairSync("ed25519").private,
+            parseKey(key),
+        );
+        return simulation;
+    }
+
+    /** What happened so far, oldest first. */
+    get events(): readonly SimEvent[] {
+        return this.log.all;
+    }
+
+    /** Simulated seconds since the start. */
+    get now(): number {
+        return this.world.clock.now;
+    }
+
+    get hosts(): readonly SimHost[] {
+        return this.world.network.hosts;
+    }
+
+    /** Where the bastion listens; all simulated addresses can be reached through it. */
+    get bastion(): {
+        readonly host: string;
+        readonly user: string;
+        readonly port: number;
+        readonly privateKey: string;
+    } {
+        return { host: "127.0.0.1", user: "jump", port: this.bastionServer?.port ?? 0, privateKey: this.privateKey };
+    }
+
+    /** The first cluster, which a program's controllers belong to. */
+    get cluster(): SimCluster {
+        const [cluster] = this.world.clusters;
+        if (cluster === undefined) throw new Error("no controller was bootstrapped yet");
+        return cluster;
+    }
+
+    /** A blank machine with sshd. */
+    host(name: string, options: HostOptions): SimHost {
+        const host = new SimHost(this.world, name, options);
+        this.world.network.add(host);
+        host.onSsh((stream) => this.acceptSsh(host, stream));
+        return host;
+    }
+
+    find(name: string): SimHost {
+        const host = this.hosts.find((candidate) => candidate.name === name);
+        if (host === undefined) throw new Error(`there is no host ${name}`);
+        return host;
+    }
+
+    /** Makes the first controller (and worker) of a new cluster on a blank machine, at once and long settled. */
+    bootstrapController(name: string, config: Readonly<Record<string, unknown>> = {}): SimCluster {
+        return this.settle(name, "controller+worker", undefined, config);
+    }
+
+    /** The same as a member or worker of the first cluster, without the way there. */
+    addSettled(name: string, role: SettledRole, config: Readonly<Record<string, unknown>> = {}): void {
+        this.settle(name, role, this.cluster, config);
+    }
+
+    /** Through the bastion: works for all addresses, on all systems. */
+    connectionArgs(name: string): SimConnection {
+        this.find(name);
+        return { user: "root", port: 22, privateKey: this.privateKey, proxy: this.bastion };
+    }
+
+    /** A port of its own on loopback for that host's sshd, without the bastion. */
+    async directConnectionArgs(name: string): Promise<SimConnection & { readonly host: string }> {
+        const host = this.find(name);
+        const server = this.direct.get(host) ?? createServer((socket) => this.acceptSsh(host, socket));
+        if (!server.listening) {
+            this.direct.set(host, server);
+            const address = host.address.startsWith("127.") ? host.address : "127.0.0.1";
+            await new Promise<void>((resolve, reject) => server.once("error", reject).listen(0, address, resolve));
+        }
+        const { address, port } = server.address() as AddressInfo;
+        return { host: address, user: "root", port, privateKey: this.privateKey };
+    }
+
+    members(): readonly EtcdMember[] {
+        return this.cluster.etcd.members;
+    }
+
+    /** As `k0s etcd leave --peer-address` on another controller. */
+    removeMemberFromOutside(id: bigint): void {
+        this.world.act(() => this.cluster.etcd.remove(id));
+    }
+
+    /** The next leave of that controller comes to nothing: its k0s is killed in time and takes the request back. */
+    revokeLeave(name: string): void {
+        this.find(name).revokesNextLeave = true;
+    }
+
+    addPod(nodeName: string, options: PodOptions): KubeObject {
+        return this.world.act(() => this.cluster.store.create(RESOURCES.pods, newPod(nodeName, options)));
+    }
+
+    /** Connections to that address go to whichever of these controllers runs. */
+    balancer(address: string, names: readonly string[]): void {
+        this.world.network.balance(
+            address,
+            names.map((name) => this.find(name)),
+        );
+    }
+
+    advance(seconds: number): void {
+        this.world.clock.advance(seconds);
+    }
+
+    /** Waits until the simulation is in that state. Simulated seconds; fails after them. */
+    async until(what: string, isTrue: () => boolean, withinSeconds = 600): Promise<void> {
+        const { clock } = this.world;
+        const end = clock.now + withinSeconds;
+        while (!clock.act(isTrue)) {
+            if (clock.now > end) throw new Error(`not seen within ${withinSeconds} simulated seconds: ${what}`);
+            if (clock.speed === 0) clock.advance(0.1);
+            else await new Promise((resolve) => setTimeout(resolve, 5));
+        }
+    }
+
+    /** Fails with what must never happen: no quorum, ghosts, second clusters, unknown programs. */
+    assertInvariants(): void {
+        const broken = brokenInvariants(this.world);
+        if (broken.length > 0) throw new Error(`the simulation saw:\n${broken.join("\n")}`);
+    }
+
+    async close(): Promise<void> {
+        this.world.clock.close();
+        for (const { server } of this.sshServers.values()) server.disconnect();
+        this.api.close();
+        this.etcd.close();
+        for (const server of this.direct.values()) server.close();
+        await this.bastionServer?.close();
+    }
+
+    private acceptSsh(host: SimHost, stream: Duplex): void {
+        if (!host.powered) return void stream.destroy();
+        const known = this.sshServers.get(host);
+        const current =
+            known?.key === host.hostKey
+                ? known
+                : { key: host.hostKey, server: new SshServer(host, parseKey(this.privateKey)) };
+        this.sshServers.set(host, current);
+        current.server.accept(stream);
+    }
+
+    private settle(
+        name: string,
+        role: SettledRole,
+        into: SimCluster | undefined,
+        config: Readonly<Record<string, unknown>>,
+    ): SimCluster {
+        const host = this.find(name);
+        return this.world.act(() => {
+            if (!host.files.isFile(K0S_PATH)) host.files.write(K0S_PATH, k0sProgram(K0S_VERSION), 0o755);
+            if (role !== "worker") host.files.write(CONFIG_PATH, JSON.stringify(config), 0o600);
+            const unit = host.units.install(role === "worker" ? "k0sworker" : "k0scontroller", argsOf(role));
+            return unit.runSettled((daemon) => {
+                if (daemon instanceof ControllerDaemon) return daemon.settle(into);
+                if (daemon instanceof WorkerDaemon && into !== undefined) return daemon.settle(into);
+                throw new Error("a worker needs a cluster");
+            });
+        });
+    }
+}
+
+function argsOf(role: SettledRole): string[] {
+    if (role === "worker") return [K0S_PATH, "worker", "--token-file=/etc/k0s/k0stoken"];
+    const flags = [`--config=${CONFIG_PATH}`, ...(role === "controller" ? [] : ["--enable-worker=true"])];
+    return [K0S_PATH, "controller", ...flags];
+}
