@@ -44,15 +44,6 @@ interface Skipped {
 
 type Inspected = { readonly connection: ClusterConnection } | Skipped;
 
-const remembered = new Map<string, Map<string, ControllerAddress>>();
-
-/** Controllers that a resource of this process named for a cluster: further candidates for the others. */
-export function rememberControllers(clusterId: string, addresses: readonly ControllerAddress[]): void {
-    const known = remembered.get(clusterId) ?? new Map<string, ControllerAddress>();
-    remembered.set(clusterId, known);
-    for (const address of addresses) known.set(address.host, address);
-}
-
 /**
  * Addresses of the other controllers, as the target's own API server names them, with the target's login. Empty where it
  * cannot be asked. The way in when the program names none that answers: for `lastResort`.
@@ -79,16 +70,9 @@ export async function controllersNamedBy(
  * ConnectionError when one of those that could not be asked may come back.
  */
 export async function connectCluster(request: HelperRequest, deadline: Deadline): Promise<ClusterConnection> {
-    const connection = await find(request, deadline);
-    rememberControllers(connection.helperFacts.clusterId, request.candidates);
-    return connection;
-}
-
-async function find(request: HelperRequest, deadline: Deadline): Promise<ClusterConnection> {
     const skipped: Skipped[] = [];
     const groups: ((deadline: Deadline) => Promise<readonly ControllerAddress[]>)[] = [
         () => Promise.resolve(request.candidates),
-        () => Promise.resolve([...(remembered.get(request.pins.clusterId ?? "")?.values() ?? [])]),
         (limit) => request.lastResort?.(limit) ?? Promise.resolve([]),
     ];
     for (const group of groups) {

@@ -40,7 +40,8 @@ type Attempt = { readonly held: HeldLease } | { readonly blocker: LeaseObject } 
 export async function acquire(acquisition: Acquisition): Promise<HeldLease> {
     const { timing, timeoutSeconds } = acquisition;
     const { clock } = timing;
-    const observer = new LeaseObserver(clock);
+    const { durationSeconds } = timing;
+    const observer = new LeaseObserver(clock, { holder: acquisition.holder, durationSeconds });
     const announce = announcer(acquisition);
     const end = clock.monotonic() + timeoutSeconds * 1000;
     for (;;) {

@@ -97,19 +97,37 @@ export function conflicts(kind: LockKind, lease: LeaseObject): boolean {
     return !("node" in kind) || lease.name === CONTROL_PLANE_LEASE;
 }
 
-/** Judges expiry by our own clock: a Lease is over when it was seen unchanged for as long as it lives. */
+/**
+ * Judges expiry by our own clock: a Lease is over when it was seen unchanged for as long as it lives. An earlier run of our
+ * own stack is over after the normal life, however long it had stretched its Lease: Pulumi runs one update of a stack at a
+ * time, so that run was killed, and whoever still lives renews. It loses nothing by it: it proves its lock before it acts.
+ */
 export class LeaseObserver {
     private readonly seen = new Map<string, { readonly version: string; readonly since: number }>();
 
-    constructor(private readonly clock: LockClock) {}
+    constructor(
+        private readonly clock: LockClock,
+        private readonly own: { readonly holder: string; readonly durationSeconds: number },
+    ) {}
 
     isExpired(lease: LeaseObject): boolean {
         const version = `${lease.uid} ${lease.holder} ${lease.renewTime}`;
         const before = this.seen.get(lease.name);
         const since = before?.version === version ? before.since : this.clock.monotonic();
         this.seen.set(lease.name, { version, since });
-        return this.clock.monotonic() - since >= lease.durationSeconds * 1000 && before !== undefined;
+        return this.clock.monotonic() - since >= this.lifeOf(lease) && before !== undefined;
     }
+
+    /** Milliseconds. */
+    private lifeOf({ holder, durationSeconds }: LeaseObject): number {
+        const isOurStack = stackOf(holder) === stackOf(this.own.holder);
+        return (isOurStack ? Math.min(durationSeconds, this.own.durationSeconds) : durationSeconds) * 1000;
+    }
+}
+
+/** organisation/project/stack, of a holder made by `newHolder`. */
+function stackOf(holder: string): string {
+    return holder.split("/").slice(0, 3).join("/");
 }
 
 function processAnnotations(): Record<string, string> {

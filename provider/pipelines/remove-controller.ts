@@ -5,6 +5,7 @@ import { verifyMembership } from "../stages/check-cluster";
 import { deleteControllerLease, deleteControlNode, deleteEtcdMember, deleteNode } from "../stages/delete-objects";
 import { leaveById, leaveBySpec, moveLeadership, proveLeft, waitUntilLeft } from "../stages/leave-etcd";
 import { stopService } from "../stages/reset-host";
+import type { OperationRecord } from "../facts/host";
 import type { HostOperation, Operation } from "./operation";
 import { drain, recordRemoval, resetMachine } from "./remove-worker";
 import { runStage } from "./stage";
@@ -20,6 +21,8 @@ export interface ControllerRemoval {
     readonly controlNode: ControlNodeObject | undefined;
     /** undefined: the host is unreachable or not ours, and only the cluster's side is done. */
     readonly host: HostOperation | undefined;
+    /** Our interrupted removal, which explains what is left. */
+    readonly resumes?: OperationRecord;
 }
 
 /**
@@ -41,12 +44,16 @@ export async function removeController(operation: Operation, removal: Controller
     if (steps.order === "leave-first") await drainIfAsked(operation, removal);
 
     if (object !== undefined && steps.deleteObject) {
+        const mustSayLeft = steps.leave === "wait-joined-false" && removal.resumes === undefined;
         await runStage(log, "deleting the EtcdMember", inputs.timeouts.leave, (deadline) =>
-            deleteEtcdMember(operation, object, deadline.within(OBJECT_PATIENCE)),
+            deleteEtcdMember(operation, object, mustSayLeft, deadline.within(OBJECT_PATIENCE)),
         );
     }
     await deleteRecords(operation, removal);
-    if (host !== undefined) await resetMachine(host, steps);
+    if (host !== undefined) {
+        await held.prove();
+        await resetMachine(host, steps);
+    }
     await runStage(log, "verifying etcd", inputs.timeouts.api, (deadline) =>
         verifyMembership(operation, member === undefined ? {} : { removed: member.id }, deadline),
     );
@@ -84,7 +91,7 @@ async function moveLeadershipAway(operation: Operation, { host }: ControllerRemo
     );
 }
 
-async function deleteRecords(operation: Operation, { node, controlNode }: ControllerRemoval): Promise<void> {
+async function deleteRecords(operation: Operation, { node, controlNode, member }: ControllerRemoval): Promise<void> {
     const { log } = operation;
     if (node !== undefined)
         await runStage(log, "deleting the Node", COMMAND_SECONDS, () => deleteNode(operation, node));
@@ -92,5 +99,6 @@ async function deleteRecords(operation: Operation, { node, controlNode }: Contro
         await runStage(log, "deleting the ControlNode", COMMAND_SECONDS, () =>
             deleteControlNode(operation, controlNode),
         );
-    await runStage(log, "deleting the controller's lease", COMMAND_SECONDS, () => deleteControllerLease(operation));
+    if (member !== undefined || node !== undefined)
+        await runStage(log, "deleting the controller's lease", COMMAND_SECONDS, () => deleteControllerLease(operation));
 }

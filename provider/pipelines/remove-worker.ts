@@ -26,7 +26,9 @@ export async function removeWorker(operation: Operation, removal: WorkerRemoval)
         await runStage(log, "stopping k0s", operation.inputs.timeouts.stop, (deadline) => stopService(host, deadline));
     if (node !== undefined)
         await runStage(log, "deleting the Node", COMMAND_SECONDS, () => deleteNode(operation, node));
-    if (host !== undefined) await resetMachine(host, steps);
+    if (host === undefined) return;
+    await operation.held.prove();
+    await resetMachine(host, steps);
 }
 
 export async function recordRemoval(

@@ -16,6 +16,7 @@ export async function undoJoin(operation: HostOperation, undo: Undo): Promise<vo
         );
     }
     if (!undo.resetHost) return;
+    await operation.held.prove();
     await runStage(log, "resetting", inputs.timeouts.reset, (deadline) => resetHost(operation, deadline));
     await runStage(log, "cleaning folders", inputs.timeouts.reset, (deadline) => cleanFolders(operation, deadline));
 }

@@ -7,6 +7,7 @@ import type { TargetEtcd } from "../decide/plan";
 import { RefusedError } from "../errors";
 import type { ClusterFacts } from "../facts/cluster";
 import { readCluster } from "../facts/cluster-view";
+import { readShared } from "../facts/shared-view";
 import type { HostFacts } from "../facts/host";
 import type { NodeInputs } from "../inputs";
 import { isUnreachable, probePaths, type Session } from "./session";
@@ -34,12 +35,19 @@ const LOOK_SECONDS = 60;
 /** An etcd that serves answers a status at once; one that hangs never does. */
 const ETCD_PATIENCE = 3000;
 
-/** `lease`: our lock, which every healthy member's API server must show (safety.md 9). */
-export async function look(session: Session, remembered: Remembered, lease?: LeaseObject): Promise<Situation> {
-    const [probe, cluster] = await Promise.all([
-        probeHost(session),
-        readCluster(session.cluster, lease === undefined ? {} : { lease }, Deadline.afterSeconds(LOOK_SECONDS)),
-    ]);
+/** For a decision. `lease`: our lock, which every healthy member's API server must show (safety.md 9). */
+export function look(session: Session, remembered: Remembered, lease?: LeaseObject): Promise<Situation> {
+    const options = lease === undefined ? {} : { lease };
+    return lookAt(session, remembered, readCluster(session.cluster, options, Deadline.afterSeconds(LOOK_SECONDS)));
+}
+
+/** For a refresh, in which many nodes look at one cluster. */
+export function glance(session: Session, remembered: Remembered): Promise<Situation> {
+    return lookAt(session, remembered, readShared(session.cluster, Deadline.afterSeconds(LOOK_SECONDS)));
+}
+
+async function lookAt(session: Session, remembered: Remembered, view: Promise<ClusterFacts>): Promise<Situation> {
+    const [probe, cluster] = await Promise.all([probeHost(session), view]);
     const { inputs } = session;
     if (probe.host === undefined)
         return { ...probe, ...namesWithoutHost(inputs, remembered), cluster, targetEtcd: undefined };

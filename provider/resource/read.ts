@@ -2,7 +2,7 @@ import { isGone } from "../decide/gone";
 import { HostKeyError, messageOf } from "../errors";
 import type { NodeKind } from "../pipelines/operation";
 import { decideRepair, decideSettled, knowledgeOf } from "./decide";
-import { look } from "./look";
+import { glance } from "./look";
 import { logOf, openSession, type Session } from "./session";
 import { inputsOf, type NodeOutputs, type NodeStatus } from "./state";
 
@@ -35,7 +35,7 @@ export async function read(_kind: NodeKind, id: string, outs: NodeOutputs): Prom
 async function readThrough(session: Session, id: string, outs: NodeOutputs): Promise<ReadResult> {
     const knowledge = knowledgeOf(outs);
     const { situation, plan } = await decideSettled(
-        () => look(session, outs),
+        () => glance(session, outs),
         (seen) => decideRepair(session, seen, knowledge) ?? { drift: [UNREACHABLE], lookAgain: false },
     );
     if (isGone({ ...situation, state: knowledge.state })) return {};

@@ -42,7 +42,7 @@ export async function verifyMembership(
         deadline,
         interval: 1000,
         look: async () => {
-            const facts = await readCluster(operation.cluster, {}, deadline);
+            const facts = await readCluster(operation.cluster, { lease: operation.held.lease }, deadline);
             const found = facts.members.map((member) => member.id);
             const differing = describeDifference(expected, found);
             if (differing !== undefined) return { seen: differing };
@@ -73,7 +73,7 @@ function describeDifference(expected: readonly bigint[], found: readonly bigint[
 }
 
 async function findProblems(operation: Operation, exempt: Exempt, deadline: Deadline): Promise<readonly Problem[]> {
-    const facts = await readCluster(operation.cluster, {}, deadline);
+    const facts = await readCluster(operation.cluster, { lease: operation.held.lease }, deadline);
     return clusterProblems(facts, exempt, Date.now());
 }
 

@@ -1,5 +1,5 @@
 import type { Host } from "../adapters/host";
-import { apiServerOf } from "../adapters/k0s/api-address";
+import { apiServerOf, joinPortOf } from "../adapters/k0s/api-address";
 import { PORTS } from "../adapters/k0s/paths";
 import type { Deadline } from "../deadline";
 import { RefusedError } from "../errors";
@@ -47,13 +47,13 @@ function tryPath({ from, to, port }: Path, deadline: Deadline): Promise<"open" |
 }
 
 function controllerPaths(operation: HostOperation, controllers: readonly Host[]): Path[] {
-    const { target, peerAddress, clusterFacts } = operation;
+    const { target, peerAddress, cluster, clusterFacts } = operation;
     const inward = [PORTS.etcdPeer, ...(runsWorkloads(operation) ? [PORTS.kubelet] : [])];
     const peers = clusterFacts.members.flatMap((member) => member.peerHosts).filter((host) => host !== peerAddress);
     return [
         ...controllers.flatMap((from) => inward.map((port) => ({ from, to: peerAddress, port, listens: false }))),
         ...peers.flatMap((to) =>
-            [PORTS.etcdPeer, PORTS.api, PORTS.join].map((port) => ({ from: target, to, port, listens: true })),
+            [PORTS.etcdPeer, cluster.apiPort, joinPortOf(cluster.config)].map((port) => ({ from: target, to, port, listens: true })),
         ),
     ];
 }

@@ -8,32 +8,44 @@ const LEASE_NAMESPACE = "kube-node-lease";
 
 /**
  * Deletes the EtcdMember of a member that left. k0s marks it `Joined=False` up to 11 s after etcd dropped the member
- * (observed.md); an object it never updates is deleted all the same, because etcd has said the member is gone.
+ * (observed.md). After our own leave an object it never updates is deleted all the same, because etcd has said the member is
+ * gone; where the matrix says to wait for it (`mustSayLeft`), the wait failing is the removal failing.
  */
 export async function deleteEtcdMember(
-    { cluster, inputs }: Operation,
+    operation: Operation,
     object: EtcdMemberObject,
+    mustSayLeft: boolean,
     deadline: Deadline,
 ): Promise<Outcome> {
-    let warning = "";
+    const warning = (await saysLeft(operation, object, mustSayLeft, deadline))
+        ? ""
+        : " although k0s never marked it as left";
+    await operation.cluster.kube.deleteEtcdMember(object.name, object.uid);
+    return `${object.name} deleted${warning}`;
+}
+
+async function saysLeft(
+    { cluster, inputs }: Operation,
+    object: EtcdMemberObject,
+    mustSayLeft: boolean,
+    deadline: Deadline,
+): Promise<boolean> {
     try {
-        await waitFor<true>({
+        return await waitFor<true>({
             stage: "waiting for Joined=False",
             host: inputs.host,
             deadline,
+            advice: "Runbook: docs/runbook.md#interrupted-removal",
             look: async () => {
-                const now = (await cluster.kube.etcdMembers()).find((candidate) => candidate.uid === object.uid);
-                return now === undefined || now.joined === "False"
-                    ? { done: true }
-                    : { seen: `Joined=${now.joined ?? "nothing"}` };
+                const now = (await cluster.kube.etcdMembers()).find(({ uid }) => uid === object.uid);
+                const left = now === undefined || now.joined === "False";
+                return left ? { done: true } : { seen: `Joined=${now.joined ?? "nothing"}` };
             },
         });
     } catch (error) {
-        if (!(error instanceof TimeoutError)) throw error;
-        warning = " although k0s never marked it as left";
+        if (mustSayLeft || !(error instanceof TimeoutError)) throw error;
+        return false;
     }
-    await cluster.kube.deleteEtcdMember(object.name, object.uid);
-    return `${object.name} deleted${warning}`;
 }
 
 export async function deleteNode({ cluster }: Operation, node: NodeObject): Promise<Outcome> {

@@ -19,9 +19,10 @@ const NEEDS_TOKEN_AT_START = "v1.35.1+k0s.0";
  * the join failed, its error is the one that counts.
  */
 export async function withJoinToken<T>(operation: HostOperation, join: () => Promise<T>): Promise<T> {
-    const tokenId = await writeJoinToken(operation, commandDeadline());
+    const { token, id: tokenId } = await createJoinToken(operation, commandDeadline());
     let result: T;
     try {
+        await operation.target.writeFile(TOKEN_PATH, token, TOKEN_MODE, commandDeadline());
         result = await join();
     } catch (error) {
         await retireJoinToken(operation, tokenId, commandDeadline()).catch((failure: unknown) => {
@@ -33,14 +34,14 @@ export async function withJoinToken<T>(operation: HostOperation, join: () => Pro
     return result;
 }
 
-/** Makes the token on the helper and writes it to the host, never to a command line or a log. Answers its id. */
-async function writeJoinToken(operation: HostOperation, deadline: Deadline): Promise<string> {
-    const { cluster, target, kind } = operation;
+/** Makes the token on the helper. It goes into a file of the host, never to a command line or a log. */
+function createJoinToken(
+    { cluster, kind }: HostOperation,
+    deadline: Deadline,
+): Promise<{ readonly token: string; readonly id: string }> {
     const { k0sPath, dataDir } = cluster.helperFacts;
     const request = { k0sPath, dataDir, role: kind, expirySeconds: TOKEN_LIFETIME_SECONDS };
-    const { token, id } = await cluster.helper.createJoinToken(request, deadline);
-    await target.writeFile(TOKEN_PATH, token, TOKEN_MODE, deadline);
-    return id;
+    return cluster.helper.createJoinToken(request, deadline);
 }
 
 export async function installService(
@@ -50,8 +51,10 @@ export async function installService(
     await target.installService(inputs.k0s.installPath, kind, installFlags(inputs, peerAddress), deadline);
 }
 
+/** Enabled as well: an interrupted removal may have disabled it. */
 export async function startService({ target, kind, held }: HostOperation, deadline: Deadline): Promise<Outcome> {
     await held.prove();
+    await target.service("enable", kind, deadline);
     await target.service("start", kind, deadline);
 }
 
@@ -60,11 +63,14 @@ export async function restartService({ target, kind, held }: HostOperation, dead
     await target.service("restart", kind, deadline);
 }
 
-/** Invalid in the cluster, gone from the host. */
+/** Invalid in the cluster, gone from the host; where one of the two fails, the other is done all the same. */
 async function retireJoinToken(operation: HostOperation, tokenId: string, deadline: Deadline): Promise<void> {
     const { cluster, target, kind, inputs } = operation;
     const { k0sPath, dataDir, k0sVersion } = cluster.helperFacts;
-    await cluster.helper.invalidateJoinToken(k0sPath, dataDir, tokenId, deadline);
     const keep = kind === "worker" && (inputs.k0s.version ?? k0sVersion) === NEEDS_TOKEN_AT_START;
-    if (!keep) await target.writeFile(TOKEN_PATH, BLANK_TOKEN, TOKEN_MODE, deadline);
+    try {
+        await cluster.helper.invalidateJoinToken(k0sPath, dataDir, tokenId, deadline);
+    } finally {
+        if (!keep) await target.writeFile(TOKEN_PATH, BLANK_TOKEN, TOKEN_MODE, deadline);
+    }
 }

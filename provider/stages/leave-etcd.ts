@@ -1,6 +1,6 @@
 import type { Host } from "../adapters/host";
 import { connectEtcd } from "../adapters/etcd/client";
-import { LEAVE_ANNOTATION } from "../decide/etcd-verdict";
+import { LEAVE_ANNOTATION, OPERATION_ANNOTATION } from "../decide/etcd-verdict";
 import { type Deadline, type Look, waitFor } from "../deadline";
 import { RefusedError } from "../errors";
 import { type EtcdMemberObject, type Member, memberIdToHex } from "../facts/cluster";
@@ -60,8 +60,8 @@ export async function leaveBySpec(
     return `member ${memberIdToHex(member.id)} removed by ID, because its own leave was ${end}`;
 }
 
-async function requestLeave({ cluster }: Operation, object: EtcdMemberObject, memberId: bigint): Promise<void> {
-    const annotations = { [LEAVE_ANNOTATION]: memberIdToHex(memberId) };
+async function requestLeave({ id, cluster }: Operation, object: EtcdMemberObject, memberId: bigint): Promise<void> {
+    const annotations = { [LEAVE_ANNOTATION]: memberIdToHex(memberId), [OPERATION_ANNOTATION]: id };
     await cluster.kube.patchEtcdMember(object.name, object.uid, { leave: true, annotations });
 }
 
@@ -85,14 +85,26 @@ export async function leaveById(
     object: EtcdMemberObject | undefined,
     deadline: Deadline,
 ): Promise<Outcome> {
-    await proveUnchanged(operation, STAGE);
     await removeById(operation, member, deadline);
-    if (object !== undefined) await requestLeave(operation, object, member.id);
+    if (object !== undefined) await tellK0s(operation, object, member.id, deadline);
     return `member ${memberIdToHex(member.id)} removed by ID`;
 }
 
+/** The API may answer with errors for some seconds after a leader was removed (observed.md). */
+async function tellK0s(operation: Operation, object: EtcdMemberObject, id: bigint, deadline: Deadline): Promise<void> {
+    await waitFor<true>({
+        stage: STAGE,
+        host: operation.inputs.host,
+        deadline,
+        look: async () => {
+            await requestLeave(operation, object, id);
+            return { done: true };
+        },
+    });
+}
+
 async function removeById(operation: Operation, member: Member, deadline: Deadline): Promise<void> {
-    await operation.held.prove();
+    await proveUnchanged(operation, STAGE);
     await waitFor<true>({
         stage: STAGE,
         host: operation.inputs.host,
@@ -106,7 +118,6 @@ async function removeById(operation: Operation, member: Member, deadline: Deadli
 
 /** A member that was added for our own join and never started; nobody loses anything by its going (safety.md 8). */
 export async function removeUnstarted(operation: Operation, member: Member, deadline: Deadline): Promise<Outcome> {
-    await proveUnchanged(operation, "removing the unstarted member");
     await removeById(operation, member, deadline);
     return memberIdToHex(member.id);
 }

@@ -5,7 +5,7 @@ import type { Etcd } from "../../provider/adapters/etcd";
 import { Deadline } from "../../provider/deadline";
 import { ConnectionError, RefusedError } from "../../provider/errors";
 import { type ControllerClients, fingerprintOf, registeredName } from "../../provider/facts/controller";
-import { connectCluster, type HelperRequest, rememberControllers } from "../../provider/facts/helper";
+import { connectCluster, type HelperRequest } from "../../provider/facts/helper";
 import type { HostFacts } from "../../provider/facts/host";
 import type { Connection, ControllerAddress } from "../../provider/inputs";
 import { loopbackHost } from "../support/loopback-host";
@@ -207,29 +207,13 @@ describe("finding a controller to work through", () => {
         await assert.rejects(connect(machines, { ...more, candidates: [] }), /no controller is named/);
     });
 
-    it("falls back to controllers that other resources named for the same cluster, then to those the cluster names", async () => {
-        const pins = { clusterId: "remembered" };
-        const clusterId = "remembered";
-        rememberControllers("remembered", [address(4)]);
-        rememberControllers("another", [address(5)]);
-        const machines = { "10.0.0.4": { clusterId }, "10.0.0.5": { clusterId }, "10.0.0.6": { clusterId } };
+    it("asks for the controllers that the cluster names when nobody else answers", async () => {
+        const pins = { clusterId: "ours" };
+        const machines = { "10.0.0.6": { clusterId: "ours" } };
         const lastResort = async (): Promise<ControllerAddress[]> => [address(6)];
-        const first = await connect(machines, { pins, candidates: [address(1)], lastResort });
-        assert.equal(first.helperFacts.address, "10.0.0.4");
-        const second = await connect({ "10.0.0.6": { clusterId } }, { pins, candidates: [address(1)], lastResort });
-        assert.equal(second.helperFacts.address, "10.0.0.6");
-        assert.deepEqual(opened, ["10.0.0.1", "10.0.0.4", "10.0.0.6"]);
-    });
-
-    it("remembers the controllers of a cluster it found", async () => {
-        const machines = { "10.0.0.1": { clusterId: "found" }, "10.0.0.2": { clusterId: "found" } };
-        await connect(machines, { pins: {}, candidates: [address(1), address(2)] });
-        const { helperFacts } = await connect(machines, {
-            pins: { clusterId: "found" },
-            candidates: [],
-            target: "10.0.0.1",
-        });
-        assert.equal(helperFacts.address, "10.0.0.2");
+        const found = await connect(machines, { pins, candidates: [address(1)], lastResort });
+        assert.equal(found.helperFacts.address, "10.0.0.6");
+        assert.deepEqual(opened, ["10.0.0.1", "10.0.0.6"]);
     });
 
     it("hands on the k0s.yaml as written, with ports and addresses in force", async () => {

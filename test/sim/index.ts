@@ -4,9 +4,11 @@
  */
 import { Simulation, type SimulationOptions } from "./simulation";
 
-export { K0S_VERSION, Simulation, type SettledRole, type SimConnection, type SimulationOptions } from "./simulation";
+export { type K0sConfig, K0S_VERSION, type SettledRole } from "./scene";
+export { Simulation, type SimConnection, type SimulationOptions } from "./simulation";
 export type { PodOptions } from "./pods";
-export { type FirewallRule, type HostOptions, k0sProgram, SimHost } from "./model/host";
+export { type FirewallRule, type HostOptions, SimHost } from "./model/host";
+export { k0sProgram } from "./model/k0s-program";
 export type { SimEvent } from "./model/events";
 export { RESOURCES } from "./model/store";
 export { TIMING } from "./timing";

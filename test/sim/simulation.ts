@@ -7,7 +7,7 @@ import { WorkerDaemon } from "./k0s/worker";
 import { SimClock } from "./model/clock";
 import { type EtcdMember } from "./model/etcd";
 import { EventLog, type SimEvent } from "./model/events";
-import { type HostOptions, k0sProgram, SimHost } from "./model/host";
+import { type HostOptions, SimHost } from "./model/host";
 import { Network } from "./model/network";
 import { PkiPool } from "./model/pki";
 import { Random } from "./model/random";
@@ -15,6 +15,7 @@ import { type KubeObject, RESOURCES } from "./model/store";
 import type { World } from "./model/world";
 import { brokenInvariants } from "./invariants";
 import { type PodOptions, newPod } from "./pods";
+import { type K0sConfig, settle, type SettledRole, startJoin } from "./scene";
 import { ApiServers } from "./servers/api-server";
 import { Bastion } from "./servers/bastion";
 import { EtcdServers } from "./servers/etcd-server";
@@ -42,12 +43,6 @@ export interface SimConnection {
     };
 }
 
-export type SettledRole = "controller+worker" | "controller" | "worker";
-
-/** The version that simulated clusters run, where nothing else is said. */
-export const K0S_VERSION = "v1.36.3+k0s.2";
-const K0S_PATH = "/usr/local/bin/k0s";
-const CONFIG_PATH = "/etc/k0s/k0s.yaml";
 const SPARE_PKIS = 3;
 
 /** Machines, clusters and the servers through which a client meets them: see `startSimulation`. */
@@ -84,6 +79,7 @@ export class Simulation {
                 api: (host, stream) => simulation.api.accept(host, stream),
                 etcd: (host, stream) => simulation.etcd.accept(host, stream),
             },
+            newDaemon: (unit) => (unit.name === "k0scontroller" ? new ControllerDaemon(unit) : new WorkerDaemon(unit)),
             act: (action) => clock.act(action),
             connectivityChanged: () => world.clusters.forEach(({ etcd }) => etcd.checkLeader()),
             disconnect: (host) => simulation.sshServers.get(host)?.server.disconnect(),
@@ -144,13 +140,26 @@ export class Simulation {
     }
 
     /** Makes the first controller (and worker) of a new cluster on a blank machine, at once and long settled. */
-    bootstrapController(name: string, config: Readonly<Record<string, unknown>> = {}): SimCluster {
-        return this.settle(name, "controller+worker", undefined, config);
+    bootstrapController(name: string, config: K0sConfig = {}): SimCluster {
+        const host = this.find(name);
+        return this.world.act(() => settle(host, "controller+worker", undefined, config));
     }
 
     /** The same as a member or worker of the first cluster, without the way there. */
-    addSettled(name: string, role: SettledRole, config: Readonly<Record<string, unknown>> = {}): void {
-        this.settle(name, role, this.cluster, config);
+    addSettled(name: string, role: SettledRole, config: K0sConfig = {}): void {
+        this.world.act(() => settle(this.find(name), role, this.cluster, config));
+    }
+
+    /** Joins a machine by hand through that controller, with all the steps and waits of a real join. */
+    startJoin(name: string, role: SettledRole, via: string, config: K0sConfig = {}): void {
+        this.world.act(() => startJoin(this.find(name), role, this.find(via), config));
+    }
+
+    /** Sets `spec.leave` of an EtcdMember, as a client of the API would. */
+    requestLeave(name: string): void {
+        this.world.act(() =>
+            this.cluster.store.update(RESOURCES.etcdMembers, name, (object) => (object.spec = { leave: true })),
+        );
     }
 
     /** Through the bastion: works for all addresses, on all systems. */
@@ -238,29 +247,4 @@ export class Simulation {
         this.sshServers.set(host, current);
         current.server.accept(stream);
     }
-
-    private settle(
-        name: string,
-        role: SettledRole,
-        into: SimCluster | undefined,
-        config: Readonly<Record<string, unknown>>,
-    ): SimCluster {
-        const host = this.find(name);
-        return this.world.act(() => {
-            if (!host.files.isFile(K0S_PATH)) host.files.write(K0S_PATH, k0sProgram(K0S_VERSION), 0o755);
-            if (role !== "worker") host.files.write(CONFIG_PATH, JSON.stringify(config), 0o600);
-            const unit = host.units.install(role === "worker" ? "k0sworker" : "k0scontroller", argsOf(role));
-            return unit.runSettled((daemon) => {
-                if (daemon instanceof ControllerDaemon) return daemon.settle(into);
-                if (daemon instanceof WorkerDaemon && into !== undefined) return daemon.settle(into);
-                throw new Error("a worker needs a cluster");
-            });
-        });
-    }
-}
-
-function argsOf(role: SettledRole): string[] {
-    if (role === "worker") return [K0S_PATH, "worker", "--token-file=/etc/k0s/k0stoken"];
-    const flags = [`--config=${CONFIG_PATH}`, ...(role === "controller" ? [] : ["--enable-worker=true"])];
-    return [K0S_PATH, "controller", ...flags];
 }

@@ -57,9 +57,10 @@ const KEY = /^[A-Z][A-Z0-9_]*$/;
 
 /**
  * The body is a function: a shell runs it only once it has read all of it, so a text cut off on the way does nothing.
- * The program itself reads nothing from the stream it came in.
+ * The program itself reads nothing from the stream it came in. `limitSeconds`: the host ends it by then, with all it
+ * started, also when the connection is gone; sshd alone would let it run on.
  */
-export function encodeProgram(name: string, values: ProgramValues, body: string): string {
+export function encodeProgram(name: string, values: ProgramValues, body: string, limitSeconds?: number): string {
     return [
         `${NAME_PREFIX}${name}`,
         ...Object.entries(values).map(([key, value]) => assignment(key, value)),
@@ -69,9 +70,11 @@ export function encodeProgram(name: string, values: ProgramValues, body: string)
         "pulumi_mke_program() {",
         body,
         "}",
+        ...(limitSeconds === undefined ? [] : [watchdog(limitSeconds)]),
         "printf '===== pulumi-mke begin\\n'",
         "(set -eu; pulumi_mke_program) </dev/null",
         "printf '\\n===== pulumi-mke end %s\\n' \"$?\"",
+        ...(limitSeconds === undefined ? [] : ['kill "$pulumi_mke_watchdog" 2>/dev/null']),
         "exit 0",
         "",
     ].join("\n");
@@ -110,6 +113,12 @@ export function decodeResult(output: Buffer): ProgramResult | undefined {
 /** True once the body has started: from here on it may have changed something. */
 export function hasBegun(output: Buffer): boolean {
     return output.includes(BEGIN);
+}
+
+/** Holds none of the channel's streams, or sshd would wait for it. Group 0 is what this shell and its children are in. */
+function watchdog(seconds: number): string {
+    const sleep = `sleep ${Math.ceil(seconds)} & s=$!; trap 'kill "$s"; exit' TERM; wait "$s" && trap - TERM && kill -TERM 0`;
+    return `(${sleep}) </dev/null >/dev/null 2>&1 &\npulumi_mke_watchdog=$!`;
 }
 
 function assignment(key: string, value: string): string {

@@ -56,7 +56,7 @@ export class RootShell {
             else task.abort.abort(this.tooMuch(stage));
         });
         task.channel.resume();
-        task.channel.end(encodeProgram(name, values, programBody(name)));
+        task.channel.end(encodeProgram(name, values, programBody(name), deadline.remaining / 1000));
         const status = await this.orAbort(task, task.exit);
         const output = Buffer.concat(stdout);
         const result = decodeResult(output);

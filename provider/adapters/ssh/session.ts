@@ -157,13 +157,12 @@ export class SshSession {
     }
 
     /**
-     * Ends a command before its time. sshd keeps the session until the program ends, so a program that ignores the
-     * signal costs a place; then the whole connection is replaced.
+     * Ends a command before its time. sshd keeps the session until the program ends, so one that does not costs a place;
+     * then the whole connection is replaced.
      */
     stop(channel: ClientChannel): void {
         if (this.lost !== undefined) return;
         try {
-            channel.signal("TERM");
             channel.close();
             // A channel counts as closed only once all of its output was read.
             channel.resume();

@@ -1,7 +1,7 @@
 import { parse, stringify } from "yaml";
 import type { SimHost } from "../model/host";
 import type { Unit } from "../model/units";
-import { versionOfProgram } from "../model/host";
+import { versionOfProgram } from "../model/k0s-program";
 
 interface RawConfig {
     readonly spec?: {

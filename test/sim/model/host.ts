@@ -1,6 +1,7 @@
 import { utils } from "ssh2";
 import type { Duplex } from "node:stream";
 import { FileSystem } from "./file-system";
+import { k0sProgram } from "./k0s-program";
 import { ServiceManager } from "./units";
 import type { World } from "./world";
 
@@ -197,16 +198,6 @@ export class SimHost {
         for (const mount of this.mounts) this.files.mkdir(mount);
         if (this.options.k0s !== undefined) this.files.write("/usr/local/bin/k0s", k0sProgram(this.options.k0s), 0o755);
     }
-}
-
-/** A stand-in for the k0s program: it knows its version, and is no smaller than some chunks of a stream. */
-export function k0sProgram(version: string): Buffer {
-    return Buffer.concat([Buffer.from(`#!simulated k0s ${version}\n`), Buffer.alloc(200_000, "k0s ")]);
-}
-
-/** undefined: not a k0s program. */
-export function versionOfProgram(content: Buffer | undefined): string | undefined {
-    return /^#!simulated k0s (\S+)\n/.exec(content?.subarray(0, 100).toString("latin1") ?? "")?.[1];
 }
 
 function newHostKey(): string {

@@ -1,6 +1,4 @@
 import type { Duplex } from "node:stream";
-import { ControllerDaemon } from "../k0s/controller";
-import { WorkerDaemon } from "../k0s/worker";
 import { TIMING } from "../timing";
 import type { SimTimer } from "./clock";
 import type { SimHost } from "./host";
@@ -100,7 +98,7 @@ export class Unit {
     }
 
     private newDaemon(): Daemon {
-        return this.name === "k0scontroller" ? new ControllerDaemon(this) : new WorkerDaemon(this);
+        return this.host.world.newDaemon(this);
     }
 
     private end(how: "clean" | "killed"): void {

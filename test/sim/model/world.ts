@@ -5,6 +5,7 @@ import type { SimHost } from "./host";
 import type { Network } from "./network";
 import type { PkiPool } from "./pki";
 import type { Random } from "./random";
+import type { Daemon, Unit } from "./units";
 import type { Duplex } from "node:stream";
 
 /** What all parts of one simulation share. */
@@ -24,6 +25,7 @@ export interface World {
         api(host: SimHost, stream: Duplex): void;
         etcd(host: SimHost, stream: Duplex): void;
     };
+    newDaemon(unit: Unit): Daemon;
     act<T>(action: () => T): T;
     /** Power, firewall or a hung process: quorum may have been lost or won. */
     connectivityChanged(): void;

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { type SimHost, versionOfProgram } from "../model/host";
+import type { SimHost } from "../model/host";
+import { versionOfProgram } from "../model/k0s-program";
 import { parentOf } from "../model/file-system";
 import { type Program, ProgramFailure } from "./program";
 

@@ -1,7 +1,8 @@
 import { ControllerDaemon } from "../k0s/controller";
 import { databasePath } from "../k0s/pki-files";
 import { K0sDaemon } from "../k0s/daemon";
-import { type SimHost, versionOfProgram } from "../model/host";
+import type { SimHost } from "../model/host";
+import { versionOfProgram } from "../model/k0s-program";
 import { parse } from "yaml";
 import type { Program, Values } from "./program";
 

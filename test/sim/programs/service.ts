@@ -1,5 +1,6 @@
 import { readConfig } from "../k0s/node-config";
-import { type SimHost, versionOfProgram } from "../model/host";
+import type { SimHost } from "../model/host";
+import { versionOfProgram } from "../model/k0s-program";
 import type { Unit, UnitName } from "../model/units";
 import { type Program, ProgramFailure, type Values } from "./program";
 

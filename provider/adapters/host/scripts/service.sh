@@ -22,16 +22,11 @@ pids_in_cgroup() {
     done
 }
 
+# One program for all links: a readlink each would be hundreds of processes a look.
 pids_from_bin() {
-    for link in /proc/[0-9]*/exe; do
-        program=$(readlink "$link" 2>/dev/null) || continue
-        case $program in
-        "$bin"/*)
-            pid=${link#/proc/}
-            printf '%s\n' "${pid%/exe}"
-            ;;
-        esac
-    done
+    # shellcheck disable=SC2012 # ls is asked for the links' targets
+    ls -l /proc/[0-9]*/exe 2>/dev/null | BIN=$bin awk '
+        index($0, "/exe -> " ENVIRON["BIN"] "/") { sub(/.*\/proc\//, ""); sub(/\/exe -> .*/, ""); print }'
 }
 
 # Prints `<pid>` of each program that should be gone.

@@ -1,0 +1,51 @@
+import type { SimCluster } from "./k0s/cluster";
+import { ControllerDaemon } from "./k0s/controller";
+import { WorkerDaemon } from "./k0s/worker";
+import type { SimHost } from "./model/host";
+import { k0sProgram } from "./model/k0s-program";
+import type { Unit } from "./model/units";
+
+export type SettledRole = "controller+worker" | "controller" | "worker";
+
+/** The version that simulated clusters run, where nothing else is said. */
+export const K0S_VERSION = "v1.36.3+k0s.2";
+const K0S_PATH = "/usr/local/bin/k0s";
+const CONFIG_PATH = "/etc/k0s/k0s.yaml";
+const TOKEN_PATH = "/etc/k0s/k0stoken";
+const TOKEN_SECONDS = 1800;
+
+/** k0s.yaml of a controller, parsed. */
+export type K0sConfig = Readonly<Record<string, unknown>>;
+
+/** k0s runs there as it would long after it joined (or, without a cluster, made one). Answers the cluster. */
+export function settle(host: SimHost, role: SettledRole, into: SimCluster | undefined, config: K0sConfig): SimCluster {
+    const unit = install(host, role, config, into !== undefined);
+    return unit.runSettled((daemon) => {
+        if (daemon instanceof ControllerDaemon) return daemon.settle(into);
+        if (daemon instanceof WorkerDaemon && into !== undefined) return daemon.settle(into);
+        throw new Error("a worker needs a cluster");
+    });
+}
+
+/** What an operator does by hand: token from that controller, configuration, `k0s install`, start. */
+export function startJoin(host: SimHost, role: SettledRole, via: SimHost, config: K0sConfig): void {
+    const { daemon } = via.units;
+    if (!(daemon instanceof ControllerDaemon) || daemon.cluster === undefined) {
+        throw new Error(`${via.name} is no controller that runs`);
+    }
+    const { externalAddress, apiAddress, apiPort } = daemon.config;
+    const server = { host: externalAddress ?? apiAddress, port: role === "worker" ? apiPort : 9443 };
+    const kind = role === "worker" ? "worker" : "controller";
+    const unit = install(host, role, config, true);
+    host.files.write(TOKEN_PATH, daemon.cluster.createToken(kind, server, TOKEN_SECONDS), 0o600);
+    unit.start();
+}
+
+function install(host: SimHost, role: SettledRole, config: K0sConfig, joins: boolean): Unit {
+    if (!host.files.isFile(K0S_PATH)) host.files.write(K0S_PATH, k0sProgram(K0S_VERSION), 0o755);
+    const token = joins ? [`--token-file=${TOKEN_PATH}`] : [];
+    if (role === "worker") return host.units.install("k0sworker", [K0S_PATH, "worker", ...token]);
+    host.files.write(CONFIG_PATH, JSON.stringify(config), 0o600);
+    const flags = [`--config=${CONFIG_PATH}`, ...token, ...(role === "controller" ? [] : ["--enable-worker=true"])];
+    return host.units.install("k0scontroller", [K0S_PATH, "controller", ...flags]);
+}
