@@ -3,6 +3,7 @@ import { requireEngine } from "../engine";
 import type { Log } from "../log";
 
 /** What a stage says when it is over, e.g. `voter`; nothing means `done`. */
+// eslint-disable-next-line @typescript-eslint/no-invalid-void-type -- most stages have nothing to add
 export type Outcome = string | void;
 
 /**

@@ -24,7 +24,10 @@ export async function remove(kind: NodeKind, _id: string, outs: NodeOutputs): Pr
         const knowledge = knowledgeOf(outs);
         const { situation, plan } = await settle(session, outs, knowledge);
         refuseIfSaid(plan, inputs.host);
-        if (plan.kind === "leave-alone") return session.log.line(plan.why);
+        if (plan.kind === "leave-alone") {
+            session.log.line(plan.why);
+            return;
+        }
         await underLock(kind, session, situation.nodeName, (held) => removeUnderLock(kind, session, outs, held));
     } finally {
         session.close();
@@ -45,7 +48,10 @@ async function removeUnderLock(kind: NodeKind, session: Session, outs: NodeOutpu
     const record = held.found;
     const { situation, plan } = await settle(session, outs, knowledgeOf(outs, record), held);
     refuseIfSaid(plan, session.inputs.host);
-    if (plan.kind === "leave-alone") return session.log.line(plan.why);
+    if (plan.kind === "leave-alone") {
+        session.log.line(plan.why);
+        return;
+    }
     plan.notes.forEach((note) => session.log.line(note));
     const operation = operationOf(kind, session, held, situation, outs);
     const host = plan.touchesHost ? withHost(operation, session, situation) : undefined;

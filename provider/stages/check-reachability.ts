@@ -53,7 +53,12 @@ function controllerPaths(operation: HostOperation, controllers: readonly Host[])
     return [
         ...controllers.flatMap((from) => inward.map((port) => ({ from, to: peerAddress, port, listens: false }))),
         ...peers.flatMap((to) =>
-            [PORTS.etcdPeer, cluster.apiPort, joinPortOf(cluster.config)].map((port) => ({ from: target, to, port, listens: true })),
+            [PORTS.etcdPeer, cluster.apiPort, joinPortOf(cluster.config)].map((port) => ({
+                from: target,
+                to,
+                port,
+                listens: true,
+            })),
         ),
     ];
 }

@@ -45,10 +45,7 @@ function join(from: net.Socket, to: net.Socket): void {
  * A TCP balancer for the lab: each new connection goes to the next backend in turn that accepts it. `backends` is asked
  * anew for every connection, so that a test may add and remove controllers while it runs.
  */
-export async function startBalancer(
-    listen: Endpoint,
-    backends: () => readonly Endpoint[],
-): Promise<Balancer> {
+export async function startBalancer(listen: Endpoint, backends: () => readonly Endpoint[]): Promise<Balancer> {
     const open = new Set<net.Socket>();
     let turn = 0;
 
@@ -74,7 +71,7 @@ export async function startBalancer(
                 continue;
             }
             track(server);
-            if (client.destroyed) {
+            if (isGone(client)) {
                 server.destroy();
                 return;
             }
@@ -104,4 +101,9 @@ export async function startBalancer(
                 }
             }),
     };
+}
+
+/** Asked after a wait, when what was known before it may have changed. */
+function isGone(socket: net.Socket): boolean {
+    return socket.destroyed;
 }

@@ -102,8 +102,8 @@ describe("a simulated host over SSH", () => {
             assert.equal(await kube.isReady("/readyz/etcd"), true);
             const [node] = await kube.nodes();
             assert.equal(node?.name, "c1");
-            assert.equal(node?.ready, true);
-            assert.ok(Math.abs(Date.now() - (node?.readySince ?? 0)) < 60_000);
+            assert.equal(node.ready, true);
+            assert.ok(Math.abs(Date.now() - node.readySince) < 60_000);
             const [object] = await kube.etcdMembers();
             assert.equal(object?.memberId, sim.members()[0]?.id);
             assert.equal((await kube.controlNodes())[0]?.k0sVersion, K0S_VERSION);
@@ -111,6 +111,39 @@ describe("a simulated host over SSH", () => {
         } finally {
             kube.close();
         }
+    });
+
+    it("says that a hung etcd is not ready, two simulated seconds later", async () => {
+        sim.find("c1").hangEtcd();
+        const kube = await connectKube(hostOf("c1"), PATHS.dataDir, soon());
+        try {
+            const before = sim.now;
+            assert.equal(await kube.isReady("/readyz/etcd"), false);
+            assert.ok(sim.now - before >= 2);
+        } finally {
+            kube.close();
+        }
+    });
+
+    it("asks other users for sudo's password where it is set, and takes only the right one", async () => {
+        sim.host("s1", { address: "10.77.0.51", sudoPassword: "open sesame" });
+        const { privateKey, port, proxy } = sim.connectionArgs("s1");
+        const login = { dialErrorLimit: 0, perDialTimeout: 5, privateKey, port };
+        const as = (sudoPassword: string): Host => {
+            const bastion = proxy && { proxy: { ...proxy, ...login, port: proxy.port } };
+            return openHost("10.77.0.51", { user: "admin", ...login, ...bastion, sudoPassword });
+        };
+        assert.equal(await as("open sesame").exists("/etc/os-release", soon()), true);
+        await assert.rejects(as("barley").exists("/etc/os-release", soon()), /does not accept the password/);
+    });
+
+    it("breaks connections when the power is cut, and answers again when it is back", async () => {
+        const n1 = hostOf("n1");
+        await n1.exists("/", soon());
+        sim.find("n1").powerOff();
+        await assert.rejects(n1.exists("/", Deadline.after(500)));
+        sim.find("n1").powerOn();
+        assert.equal(await n1.exists("/", soon()), true);
     });
 
     it("records each program by host, and fails loudly on one it does not know", async () => {

@@ -1,9 +1,20 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
-import type { Deployment, OutputMap, PulumiFn, Stack } from "@pulumi/pulumi/automation";
+import { basename, delimiter, dirname, join } from "node:path";
+import type { Deployment, EngineEvent, OutputMap, PulumiFn, Stack } from "@pulumi/pulumi/automation";
 import { LocalWorkspace, PulumiCommand } from "@pulumi/pulumi/automation";
+
+export interface EngineOptions {
+    /** Of the stack; default `test`. */
+    readonly name?: string;
+    /** Is given what the CLI prints, as it prints it. */
+    readonly show?: (text: string) => void;
+    /** Is given what happens, one event at a time. */
+    readonly onEvent?: (event: EngineEvent) => void;
+    /** Interrupts what runs, as Ctrl-C does. */
+    readonly signal?: AbortSignal;
+}
 
 /** One stack of the real Pulumi engine, with a file backend of its own that goes away with it. */
 export class Engine {
@@ -13,43 +24,42 @@ export class Engine {
     private constructor(
         private readonly stack: Stack,
         private readonly folder: string,
-        private readonly show: (text: string) => void,
+        private readonly options: EngineOptions,
     ) {}
 
-    static async start(
-        pulumi: string,
-        options: { name?: string; show?: (text: string) => void } = {},
-    ): Promise<Engine> {
+    static async start(pulumi: string, options: EngineOptions = {}): Promise<Engine> {
         const folder = await mkdtemp(join(tmpdir(), "pulumi-mke-"));
-        const stack = await LocalWorkspace.createStack(
-            { stackName: options.name ?? "test", projectName: "mke", program: () => Promise.resolve() },
-            {
-                pulumiCommand: await PulumiCommand.get({ root: dirname(dirname(pulumi)), skipVersionCheck: true }),
-                pulumiHome: join(folder, "home"),
-                envVars: environment(folder),
-            },
-        );
-        return new Engine(stack, folder, options.show ?? (() => undefined));
+        try {
+            return new Engine(await createStack(pulumi, folder, options.name ?? "test"), folder, options);
+        } catch (error) {
+            await rm(folder, { recursive: true, force: true });
+            throw error;
+        }
+    }
+
+    /** Of the CLI. */
+    get version(): string {
+        return this.stack.workspace.pulumiVersion;
     }
 
     async up(program: PulumiFn): Promise<UpSummary> {
         this.stack.workspace.program = program;
-        const result = await this.stack.up({ onOutput: (text) => this.take(text) });
+        const result = await this.stack.up(this.watched());
         return { changes: result.summary.resourceChanges ?? {}, outputs: result.outputs };
     }
 
     async preview(program: PulumiFn): Promise<Record<string, number | undefined>> {
         this.stack.workspace.program = program;
-        return (await this.stack.preview({ onOutput: (text) => this.take(text) })).changeSummary;
+        return (await this.stack.preview(this.watched())).changeSummary;
     }
 
     async refresh(): Promise<Record<string, number | undefined>> {
-        const result = await this.stack.refresh({ onOutput: (text) => this.take(text) });
+        const result = await this.stack.refresh(this.watched());
         return result.summary.resourceChanges ?? {};
     }
 
     async destroy(): Promise<void> {
-        await this.stack.destroy({ onOutput: (text) => this.take(text) });
+        await this.stack.destroy(this.watched());
     }
 
     state(): Promise<Deployment> {
@@ -66,9 +76,18 @@ export class Engine {
         await rm(this.folder, { recursive: true, force: true });
     }
 
+    private watched(): Watched {
+        const { onEvent, signal } = this.options;
+        return {
+            onOutput: (text) => this.take(text),
+            ...(onEvent !== undefined && { onEvent }),
+            ...(signal !== undefined && { signal }),
+        };
+    }
+
     private take(text: string): void {
         this.output.push(text);
-        this.show(text);
+        this.options.show?.(text);
     }
 }
 
@@ -77,9 +96,34 @@ export interface UpSummary {
     readonly outputs: OutputMap;
 }
 
+interface Watched extends Pick<EngineOptions, "onEvent" | "signal"> {
+    readonly onOutput: (text: string) => void;
+}
+
 interface StateResource {
     readonly urn: string;
     readonly outputs?: Record<string, unknown>;
+}
+
+async function createStack(pulumi: string, folder: string, stackName: string): Promise<Stack> {
+    const workDir = join(folder, "work");
+    await mkdir(workDir);
+    return LocalWorkspace.createStack(
+        { stackName, projectName: "mke", program: () => Promise.resolve() },
+        {
+            workDir,
+            pulumiCommand: await commandAt(pulumi),
+            pulumiHome: join(folder, "home"),
+            envVars: environment(folder),
+        },
+    );
+}
+
+/** The Automation API takes a folder with `bin/pulumi` in it, or what is on PATH. */
+function commandAt(pulumi: string): Promise<PulumiCommand> {
+    const folder = dirname(pulumi);
+    const root = basename(folder) === "bin" ? { root: dirname(folder) } : {};
+    return PulumiCommand.get({ ...root, skipVersionCheck: true });
 }
 
 function environment(folder: string): Record<string, string> {

@@ -128,7 +128,7 @@ export class RootShell {
         } catch (error) {
             if (error instanceof MkeError) throw error;
             // The disk is full, or such: the program says it when it ends, unless the content failed us.
-            if (content.errored === null || content.errored === undefined) return;
+            if (content.errored === null) return;
             throw new ConnectionError({
                 stage,
                 host: this.host,

@@ -1,7 +1,7 @@
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client, type ConnectConfig } from "ssh2";
-import { Deadline } from "../../deadline";
+import type { Deadline } from "../../deadline";
 import { ConnectionError, HostKeyError, messageOf } from "../../errors";
 import { timerLength } from "./before";
 import { answersTo, credentialsFor, type Login } from "./credentials";
@@ -147,7 +147,7 @@ class Attempt {
     private config(stream: Duplex | undefined): ConnectConfig {
         return {
             ...this.credentials,
-            ...(stream === undefined ? { host: this.host, port: this.login.port } : { sock: stream as never }),
+            ...(stream === undefined ? { host: this.host, port: this.login.port } : { sock: stream }),
             algorithms: { serverHostKey: algorithmsFor(this.types) as never },
             keepaliveInterval: KEEPALIVE_INTERVAL,
             keepaliveCountMax: KEEPALIVE_COUNT,

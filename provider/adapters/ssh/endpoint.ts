@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Duplex } from "node:stream";
-import { Deadline } from "../../deadline";
-import { ConnectionError, MkeError } from "../../errors";
+import type { Deadline } from "../../deadline";
+import type { MkeError } from "../../errors";
+import { ConnectionError } from "../../errors";
 import type { Connection, ProxyConnection } from "../../inputs";
 import { before } from "./before";
 import type { Login } from "./credentials";

@@ -32,6 +32,7 @@ const PATHS = { dataDir: "/var/lib/k0s", k0sPath: "/usr/local/bin/k0s" };
 describe("a host over a real sshd", function () {
     this.timeout(120_000);
     let sshd: TestSshd;
+    let stop = (): void => undefined;
     let host: Host;
     let directory: string;
 
@@ -42,12 +43,13 @@ describe("a host over a real sshd", function () {
             this.skip();
         }
         sshd = await TestSshd.start();
+        stop = () => sshd.stop();
         host = openHost(HOST, sshd.connection());
     });
 
     after(() => {
         closeAll();
-        sshd?.stop();
+        stop();
     });
 
     before(() => (directory = mkdtempSync(join(tmpdir(), "mke-host-"))));
@@ -221,7 +223,7 @@ describe("a host over a real sshd", function () {
         const failures = (await settled).filter((result) => result.status === "rejected");
         // Those that had not started yet may have found the next connection.
         assert.ok(failures.length >= 1);
-        for (const { reason } of failures as PromiseRejectedResult[]) {
+        for (const { reason } of failures) {
             assert.ok(reason instanceof ConnectionError && reason.retryable, String(reason));
         }
         await broken;

@@ -11,6 +11,7 @@ const soon = (): Deadline => Deadline.afterSeconds(20);
 describe("SSH connections to a real sshd", function () {
     this.timeout(60_000);
     let sshd: TestSshd;
+    let stop = (): void => undefined;
     const pool = new SshPool();
 
     before(async function () {
@@ -20,11 +21,12 @@ describe("SSH connections to a real sshd", function () {
             this.skip();
         }
         sshd = await TestSshd.start();
+        stop = () => sshd.stop();
     });
 
     after(() => {
         pool.closeAll();
-        sshd?.stop();
+        stop();
     });
 
     /** A pool of its own, so that a test's connections are new ones. */

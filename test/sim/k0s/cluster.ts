@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { fixture } from "../../support/fixtures";
 import { TIMING } from "../timing";
 import { EtcdCluster, type EtcdMember } from "../model/etcd";
@@ -24,8 +25,8 @@ export interface ControllerLease {
 
 /** One cluster: etcd, the objects in it, the k0s leader's work, and the controllers that run. */
 export class SimCluster {
-    /** UID of the `kube-system` namespace. */
-    readonly id: string;
+    /** UID of the `kube-system` namespace; never the same, also with the same seed: clients remember clusters by it. */
+    readonly id = randomUUID();
     readonly etcd: EtcdCluster;
     readonly store: ObjectStore;
     readonly leader: K0sLeader;
@@ -48,10 +49,12 @@ export class SimCluster {
         );
         this.leader = new K0sLeader(this);
         for (const name of ["default", "kube-system", "kube-node-lease", "k0s-autopilot"]) {
-            this.store.create(RESOURCES.namespaces, { metadata: { name }, status: { phase: "Active" } });
+            this.store.create(RESOURCES.namespaces, {
+                metadata: { name, ...(name === "kube-system" && { uid: this.id }) },
+                status: { phase: "Active" },
+            });
         }
         for (const crd of CRDS) this.store.create(RESOURCES.crds, fixture(crd) as KubeObject);
-        this.id = this.store.get(RESOURCES.namespaces, "kube-system")?.metadata.uid ?? "";
         world.clusters.push(this);
     }
 

@@ -40,9 +40,9 @@ export class ControllerDaemon extends K0sDaemon implements EtcdProcess {
     }
 
     listener(port: number, fromItself: boolean): ((stream: Duplex) => void) | undefined {
-        const { api, etcd } = this.world.servers;
-        if (port === this.config.apiPort && this.apiRuns) return (stream) => api(this.host, stream);
-        if (port === 2379 && fromItself && this.etcdRuns) return (stream) => etcd(this.host, stream);
+        const { servers } = this.world;
+        if (port === this.config.apiPort && this.apiRuns) return (stream) => servers.api(this.host, stream);
+        if (port === 2379 && fromItself && this.etcdRuns) return (stream) => servers.etcd(this.host, stream);
         if (port === 2380 && this.etcdRuns) return (stream) => this.ignore(stream);
         if (port === 9443 && this.apiRuns) return (stream) => this.ignore(stream);
         if (port === 10250 && this.kubelet?.running === true) return (stream) => this.ignore(stream);

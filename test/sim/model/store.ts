@@ -107,7 +107,7 @@ export class ObjectStore {
             kind: resource.kind,
             metadata: {
                 ...structuredClone(object.metadata),
-                uid: this.random.uuid(),
+                uid: object.metadata.uid ?? this.random.uuid(),
                 creationTimestamp: this.now(),
                 resourceVersion: this.nextRevision(),
                 generation: 1,
@@ -148,7 +148,8 @@ export class ObjectStore {
         if (before === undefined) return;
         const copy = structuredClone(before);
         change(copy);
-        if (copy.metadata.deletionTimestamp !== before.metadata.deletionTimestamp) before.metadata = copy.metadata;
+        const { deletionTimestamp } = copy.metadata;
+        if (deletionTimestamp !== undefined) before.metadata = { ...before.metadata, deletionTimestamp };
         this.replace(resource, before, copy);
     }
 

@@ -45,11 +45,12 @@ function list(cluster: SimCluster, { resource, namespace }: ApiTarget, { query }
 }
 
 function create(cluster: SimCluster, { resource, namespace }: ApiTarget, object: KubeObject): ApiResponse {
-    const { name } = object.metadata;
+    const { uid: _, ...given } = object.metadata;
+    const { name } = given;
     if (cluster.store.get(resource, name, namespace) !== undefined) {
         throw new StatusError(409, "AlreadyExists", `${resource.plural} "${name}" already exists`);
     }
-    const metadata = { ...object.metadata, ...(namespace !== undefined && { namespace }) };
+    const metadata = { ...given, ...(namespace !== undefined && { namespace }) };
     return { status: 201, content: cluster.store.create(resource, { ...object, metadata }) };
 }
 

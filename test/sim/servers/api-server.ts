@@ -76,7 +76,7 @@ export class ApiServers {
         if (request.path.startsWith("/readyz") || request.path === "/livez" || request.path === "/healthz") {
             return this.health(daemon, request.path);
         }
-        if (!(incoming.socket as TLSSocket).authorized) {
+        if (!isAuthorized(incoming)) {
             return new StatusError(401, "Unauthorized", "Unauthorized").response;
         }
         if (request.path === "/version") return { status: 200, content: versionOf(daemon) };
@@ -126,6 +126,10 @@ export class ApiServers {
             return new Date(Date.parse(value) + drift).toISOString().replace(/\.\d+Z$/, "Z");
         });
     }
+}
+
+function isAuthorized({ socket }: IncomingMessage): boolean {
+    return (socket as Partial<TLSSocket>).authorized === true;
 }
 
 function versionOf({ config }: ControllerDaemon): object {

@@ -1,36 +1,40 @@
-import type { AddressInfo } from "node:net";
-import { type Connection, type ParsedKey, Server } from "ssh2";
+import { createServer, type AddressInfo, type Server as NetServer, type Socket } from "node:net";
+import { type ParsedKey, Server } from "ssh2";
 import type { World } from "../model/world";
 import { serveForwards } from "./forwarding";
 import { authenticate } from "./ssh-server";
 
 /** The one server that listens: an SSH bastion on loopback, whose forwarded connections end inside the simulation. */
 export class Bastion {
-    private readonly server: Server;
-    private readonly connections = new Set<Connection>();
+    private readonly listener: NetServer;
+    private readonly sockets = new Set<Socket>();
 
     private constructor(world: World, hostKey: string, userKey: ParsedKey) {
-        this.server = new Server({ hostKeys: [hostKey] }, (connection) => {
-            this.connections.add(connection);
-            connection.on("close", () => this.connections.delete(connection));
+        const ssh = new Server({ hostKeys: [hostKey] }, (connection) => {
             connection.on("error", () => undefined);
             connection.on("authentication", (context) => authenticate(context, userKey));
             serveForwards(connection, world, undefined);
+        });
+        // Each command is some small messages back and forth, which must not wait for each other.
+        this.listener = createServer({ noDelay: true }, (socket) => {
+            this.sockets.add(socket);
+            socket.on("close", () => this.sockets.delete(socket));
+            ssh.injectSocket(socket);
         });
     }
 
     static async start(world: World, hostKey: string, userKey: ParsedKey): Promise<Bastion> {
         const bastion = new Bastion(world, hostKey, userKey);
-        await new Promise<void>((resolve) => bastion.server.listen(0, "127.0.0.1", resolve));
+        await new Promise<void>((resolve) => bastion.listener.listen(0, "127.0.0.1", resolve));
         return bastion;
     }
 
     get port(): number {
-        return (this.server.address() as AddressInfo).port;
+        return (this.listener.address() as AddressInfo).port;
     }
 
     close(): Promise<void> {
-        for (const connection of this.connections) connection.end();
-        return new Promise((resolve) => this.server.close(() => resolve()));
+        for (const socket of this.sockets) socket.destroy();
+        return new Promise((resolve) => this.listener.close(() => resolve()));
     }
 }

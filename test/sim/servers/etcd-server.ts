@@ -41,7 +41,7 @@ export class EtcdServers {
         stream.on("error", () => undefined);
         if (!(daemon instanceof ControllerDaemon) || daemon.cluster === undefined) return void stream.destroy();
         void this.portOf(host, daemon, daemon.cluster).then((port) => {
-            const socket = connect(port, "127.0.0.1");
+            const socket = connect(port, "127.0.0.1").setNoDelay(true);
             socket.on("error", () => stream.destroy());
             socket.on("close", () => stream.destroy());
             stream.on("close", () => socket.destroy());
@@ -84,7 +84,8 @@ export class EtcdServers {
             (call, done) => {
                 this.answer(host, daemon, handle, call.request).then(
                     (response) => done(null, response),
-                    (error: Error) => done(error instanceof EtcdError ? grpcError(error) : this.broken(error)),
+                    (error: unknown) =>
+                        done(error instanceof EtcdError ? grpcError(error) : this.broken(error as Error)),
                 );
             };
         return Object.fromEntries(Object.entries(handlers).map(([name, handle]) => [name, unary(handle)]));

@@ -17,7 +17,7 @@ function mergePatch(target: Json, patch: Json, strategic: boolean): Json {
     for (const [key, value] of Object.entries(patch)) {
         const mergeKey = MERGE_KEYS[key];
         const before = result[key] ?? null;
-        if (value === null) delete result[key];
+        if (value === null) Reflect.deleteProperty(result, key);
         else if (strategic && mergeKey !== undefined && Array.isArray(value) && Array.isArray(before)) {
             result[key] = mergeLists(before, value, mergeKey);
         } else result[key] = mergePatch(before, value, strategic);
@@ -54,7 +54,7 @@ function jsonPatch(target: Json, operations: readonly Operation[]): Json {
             if (JSON.stringify(holder[last] ?? null) !== JSON.stringify(value)) throw new Error(`test ${path} failed`);
         } else if (op === "remove") {
             if (!(last in holder)) throw new Error(`the path ${path} is not there`);
-            delete holder[last];
+            Reflect.deleteProperty(holder, last);
         } else if (op === "add" || op === "replace") holder[last] = value;
         else throw new Error(`the operation ${op} is not simulated`);
     }

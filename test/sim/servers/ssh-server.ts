@@ -59,8 +59,8 @@ export class SshServer {
         const input = new Input(channel);
         this.become(channel, input, command)
             .then((isRoot) => (isRoot ? this.run(channel, input, command) : undefined))
-            .catch((error: Error) => {
-                this.host.world.events.add("problem", `${error.stack}`, { host: this.host.name });
+            .catch((error: unknown) => {
+                this.host.world.events.add("problem", String((error as Error).stack), { host: this.host.name });
                 exit(channel, 126);
             });
     }
@@ -90,13 +90,15 @@ export class SshServer {
             const { exitCode, stdout, stderr } = await runProgram(host, decodeProgram((await input.rest()).toString()));
             if (stderr !== "") channel.stderr.write(stderr);
             channel.write(encodeResult(exitCode, stdout));
-            return exit(channel, 0);
+            exit(channel, 0);
+            return;
         }
         host.world.events.add("stream", `${task.kind} ${task.path}`, { host: host.name });
         if (task.kind === "take") {
             const content = await input.rest();
             host.world.act(() => host.files.write(task.path, content, host.files.mode(task.path) ?? 0o644));
-            return exit(channel, 0);
+            exit(channel, 0);
+            return;
         }
         const content = host.files.read(task.path);
         if (content === undefined) channel.stderr.write(`cat: ${task.path}: No such file or directory\n`);
@@ -154,9 +156,14 @@ export function authenticate(context: AuthContext, key: ParsedKey): void {
     const same = context.key.data.length === known.length && timingSafeEqual(context.key.data, known);
     if (!same || context.key.algo !== key.type) return context.reject(["publickey"]);
     if (context.signature !== undefined && context.blob !== undefined) {
-        if (key.verify(context.blob, context.signature, context.hashAlgo) !== true) return context.reject();
+        if (!isTrue(key.verify(context.blob, context.signature, context.hashAlgo))) return context.reject();
     }
     context.accept();
+}
+
+/** ssh2 answers an error instead of false for a signature it cannot read. */
+function isTrue(verdict: unknown): boolean {
+    return verdict === true;
 }
 
 export function parseKey(text: string): ParsedKey {

@@ -1,0 +1,64 @@
+import type { PulumiFn } from "@pulumi/pulumi/automation";
+import { MkeControllerNode, type MkeControllerNodeArgs, MkeWorkerNode, type MkeWorkerNodeArgs } from "pulumi-mke";
+import { type Simulation, startSimulation } from "../sim";
+import { Engine } from "../support/engine";
+
+/** Programs that write to a host; everything else only looks. */
+const LOOKING = new Set(["probe", "read-file", "exists", "service-state", "journal", "k0s-version", "sha256", "file-size"]);
+
+export interface Scene {
+    readonly sim: Simulation;
+    readonly engine: Engine;
+    /** Registers these hosts as nodes, by their names in the simulation. */
+    program(controllers: readonly string[], workers?: readonly string[], more?: Partial<MkeControllerNodeArgs>): PulumiFn;
+    close(): Promise<void>;
+}
+
+/** A simulated cluster of one controller, blank machines beside it, and a stack of the real engine. */
+export async function startScene(pulumi: string, blank: readonly string[], options: { speed?: number } = {}): Promise<Scene> {
+    const sim = await startSimulation({ speed: options.speed ?? 30 });
+    ["c1", ...blank].forEach((name, index) => sim.host(name, { address: `10.77.0.${11 + index}` }));
+    sim.bootstrapController("c1");
+    const engine = await Engine.start(pulumi);
+    return {
+        sim,
+        engine,
+        program: (controllers, workers = [], more = {}) => programOf(sim, controllers, workers, more),
+        close: async () => {
+            await engine.close();
+            await sim.close();
+        },
+    };
+}
+
+function programOf(
+    sim: Simulation,
+    controllers: readonly string[],
+    workers: readonly string[],
+    more: Partial<MkeControllerNodeArgs>,
+): PulumiFn {
+    const argsOf = (name: string): MkeWorkerNodeArgs => ({
+        host: sim.find(name).address,
+        connection: sim.connectionArgs(name),
+        cluster: { controllers: ["c1", "c2", "c3"].flatMap((helper) => addressOf(sim, helper)) },
+        preflight: { os: false, minDiskMiB: false },
+        ...more,
+    });
+    return () => {
+        for (const name of controllers) new MkeControllerNode(name, argsOf(name));
+        for (const name of workers) new MkeWorkerNode(name, argsOf(name));
+        return Promise.resolve();
+    };
+}
+
+function addressOf(sim: Simulation, name: string): { host: string; connection: ReturnType<Simulation["connectionArgs"]> }[] {
+    const known = sim.hosts.some((host) => host.name === name);
+    return known ? [{ host: sim.find(name).address, connection: sim.connectionArgs(name) }] : [];
+}
+
+/** Programs that changed something on a host, as `host: program`. */
+export function writesIn(sim: Simulation): string[] {
+    return sim.events
+        .filter(({ kind, what }) => kind === "program" && !LOOKING.has(what))
+        .map(({ host, what }) => `${host ?? ""}: ${what}`);
+}

@@ -1,0 +1,55 @@
+import type { Kube, LeaseObject, PodObject } from "../../provider/adapters/kube";
+import type { ControlNodeObject, EtcdMemberObject, NodeObject } from "../../provider/facts/cluster";
+import { CLUSTER_ID } from "../decide/build";
+import { type Calls, recorded } from "./fake-calls";
+
+/** What the API server has; a test may change it at any time. */
+export interface KubeObjects {
+    nodes: NodeObject[];
+    etcdMembers: EtcdMemberObject[];
+    controlNodes: ControlNodeObject[];
+    pods: PodObject[];
+    readonly lease?: LeaseObject;
+}
+
+/** An API server that keeps its objects in memory. Evicted pods are gone at once. */
+export function fakeKube(calls: Calls, objects: KubeObjects, answers: Partial<Kube> = {}): Kube {
+    const without = <T extends { readonly uid: string }>(list: readonly T[], uid: string): T[] =>
+        list.filter((object) => object.uid !== uid);
+    const none = async (): Promise<void> => undefined;
+    const own: Kube = {
+        clusterId: async () => CLUSTER_ID,
+        isReady: async () => true,
+        nodes: async () => objects.nodes,
+        node: async (name) => objects.nodes.find((node) => node.name === name),
+        deleteNode: async (_name, uid) => void (objects.nodes = without(objects.nodes, uid)),
+        setUnschedulable: none,
+        annotateNode: none,
+        labelNode: none,
+        podsOn: async () => objects.pods,
+        evict: async ({ uid }) => {
+            objects.pods = without(objects.pods, uid);
+            return "accepted";
+        },
+        etcdMembers: async () => objects.etcdMembers,
+        patchEtcdMember: async (_name, uid, { leave = false, annotations }) => {
+            const change = (object: EtcdMemberObject): EtcdMemberObject =>
+                object.uid === uid ? { ...object, leave, annotations: { ...object.annotations, ...annotations } as never } : object;
+            objects.etcdMembers = objects.etcdMembers.map(change);
+        },
+        deleteEtcdMember: async (_name, uid) => void (objects.etcdMembers = without(objects.etcdMembers, uid)),
+        controlNodes: async () => objects.controlNodes,
+        deleteControlNode: async (_name, uid) => void (objects.controlNodes = without(objects.controlNodes, uid)),
+        hasMke: async () => false,
+        lease: async () => objects.lease,
+        leases: async () => [],
+        createLease: async () => undefined,
+        replaceLease: async () => undefined,
+        deleteLease: async () => true,
+        close: () => undefined,
+    };
+    return recorded("kube", calls, own, answers, {
+        evict: ({ namespace, name }, grace) => `${namespace}/${name} ${grace ?? "as it says"}`,
+        patchEtcdMember: (name, uid, change) => `${name} ${uid} leave=${change.leave}`,
+    });
+}
