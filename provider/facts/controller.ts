@@ -50,6 +50,9 @@ export const realClients: ControllerClients = {
 /** Why a host cannot be the helper, in words. */
 export class Unusable extends Error {}
 
+/** There is no cluster on it, or it is the target: not a sign that a cluster is out of reach. */
+export class NoCluster extends Unusable {}
+
 interface RuntimeConfig {
     readonly spec?: {
         readonly nodeConfig?: { readonly spec?: { readonly api?: { readonly port?: number } } };
@@ -122,7 +125,7 @@ function controllerStatus({ status, units }: HostFacts): { readonly dataDir: str
         if (status.role === "controller") return status;
         throw new Unusable("it is a worker");
     }
-    if (units.controller === undefined) throw new Unusable("no controller is installed on it");
+    if (units.controller === undefined) throw new NoCluster("no controller is installed on it");
     throw new Unusable(`its k0s does not answer (unit ${units.controller.active}): ${status.reason}`);
 }
 

@@ -5,7 +5,7 @@ import type { Deadline } from "../deadline";
 import { ConnectionError, messageOf, MkeError, RefusedError } from "../errors";
 import type { Connection, ControllerAddress } from "../inputs";
 import type { Log } from "../log";
-import { type ClusterConnection, connectController, type ControllerClients, Unusable } from "./controller";
+import { type ClusterConnection, connectController, type ControllerClients, NoCluster, Unusable } from "./controller";
 import type { HostFacts } from "./host";
 
 export type { ClusterConnection } from "./controller";
@@ -31,6 +31,11 @@ export interface HelperRequest {
     readonly dataDir?: string;
     readonly k0sPath?: string;
     /** Asked when nobody else answers: controllers that the cluster itself names. */
+    /**
+     * The target itself, as its own helper: only where it is the one member of its cluster, and every other candidate answers
+     * and is blank. A controller out of reach may have the real cluster behind it.
+     */
+    readonly alone?: ControllerAddress;
     readonly lastResort?: (deadline: Deadline) => Promise<readonly ControllerAddress[]>;
     readonly clients?: ControllerClients;
 }
@@ -40,6 +45,7 @@ interface Skipped {
     readonly reason: string;
     /** It may be there later without anybody changing the program. */
     readonly retryable: boolean;
+    readonly hasNoCluster: boolean;
 }
 
 type Inspected = { readonly connection: ClusterConnection } | Skipped;
@@ -80,7 +86,19 @@ export async function connectCluster(request: HelperRequest, deadline: Deadline)
         const connection = await findAmong(request, candidates, skipped, deadline);
         if (connection !== undefined) return connection;
     }
+    const alone = skipped.every(({ hasNoCluster }) => hasNoCluster) ? await connectAlone(request, deadline) : undefined;
+    if (alone !== undefined) return alone;
     throw nobody(request, skipped);
+}
+
+async function connectAlone(request: HelperRequest, deadline: Deadline): Promise<ClusterConnection | undefined> {
+    if (request.alone === undefined) return undefined;
+    const { host, connection: login } = request.alone;
+    const connection = await connectThrough(request, { host, connection: login }, () => undefined, deadline);
+    const { members } = await connection.etcd.members();
+    if (members.length === 1) return connection;
+    connection.close();
+    return undefined;
 }
 
 function withoutKnown(candidates: readonly ControllerAddress[], skipped: readonly Skipped[]): ControllerAddress[] {
@@ -118,7 +136,8 @@ async function inspect(request: HelperRequest, candidate: ControllerAddress, dea
         return { connection: await connectCandidate(request, candidate, limit) };
     } catch (error) {
         const reason = messageOf(error).split("\n")[0] ?? "";
-        return { host: candidate.host, reason, retryable: error instanceof MkeError && error.retryable };
+        const retryable = error instanceof MkeError && error.retryable;
+        return { host: candidate.host, reason, retryable, hasNoCluster: error instanceof NoCluster };
     }
 }
 
@@ -127,11 +146,23 @@ async function connectCandidate(
     candidate: ControllerAddress,
     deadline: Deadline,
 ): Promise<ClusterConnection> {
-    if (candidate.host === request.target) throw new Unusable("it is the node that is worked on");
+    if (candidate.host === request.target) throw new NoCluster("it is the node that is worked on");
+    const refuse = (facts: HostFacts): void => {
+        if (isTarget(request, facts)) throw new NoCluster("it is the node that is worked on, under another address");
+    };
+    return connectThrough(request, candidate, refuse, deadline);
+}
+
+async function connectThrough(
+    request: HelperRequest,
+    candidate: ControllerAddress,
+    refuse: (facts: HostFacts) => void,
+    deadline: Deadline,
+): Promise<ClusterConnection> {
     const host = request.openHost(candidate.host, candidate.connection);
     const { dataDir = DEFAULT_DATA_DIR, k0sPath = DEFAULT_K0S_PATH } = request;
     const facts = await host.probe({ dataDir, k0sPath }, deadline);
-    if (isTarget(request, facts)) throw new Unusable("it is the node that is worked on, under another address");
+    refuse(facts);
     const connection = await connectController(host, facts, deadline, request.clients);
     const mismatch = pinMismatch(request.pins, connection);
     if (mismatch === undefined) return connection;

@@ -1,4 +1,4 @@
-/** What one look at a host found. Made by the host probe (`facts/host-probe.sh`), read by the pure decisions. */
+/** What one look at a host found. Made by the host probe (`adapters/host/scripts/probe.sh`), read by the pure decisions. */
 export interface HostFacts {
     /** The address it was reached at: the `host` input, not something the host says. */
     readonly address: string;

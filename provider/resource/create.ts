@@ -5,7 +5,7 @@ import type { HostOperation, NodeKind } from "../pipelines/operation";
 import { type Addition, foreseeAdd, performAdd } from "./add-node";
 import { foundHalfMade, foundReady } from "./found";
 import { newToken } from "./ownership";
-import { openSession } from "./session";
+import { withSession } from "./session";
 import { initFailure, type NodeOutputs, outputsOf } from "./state";
 import { underLock } from "./under-lock";
 
@@ -15,21 +15,24 @@ import { underLock } from "./under-lock";
  */
 export async function create(kind: NodeKind, inputs: NodeInputs): Promise<{ id: string; outs: NodeOutputs }> {
     await requireEngine("create");
-    const session = await openSession(inputs, {});
+    const token = newToken();
     let begun: HostOperation | undefined;
     try {
-        const token = newToken();
-        const addition: Addition = { kind, session, mark: { token }, knowledge: { state: { token } }, remembered: {} };
-        const nodeName = await foreseeAdd(addition);
-        return await underLock(kind, session, nodeName, async (held) => {
-            const done = await performAdd(addition, held, (operation) => (begun = operation));
-            return { id: idOf(done), outs: outputsOf(inputs, await foundReady(done)) };
+        return await withSession(inputs, {}, async (session, started) => {
+            const mark = { token };
+            const addition: Addition = { kind, session, mark, knowledge: { state: mark }, remembered: {} };
+            const nodeName = await foreseeAdd(addition);
+            return underLock(kind, session, nodeName, async (held) => {
+                const done = await performAdd(addition, held, (operation) => {
+                    begun = operation;
+                    started();
+                });
+                return { id: idOf(done), outs: outputsOf(inputs, await foundReady(done)) };
+            });
         });
     } catch (error) {
         if (begun?.progress.hostChanged !== true) throw error;
         throw initFailure({ id: idOf(begun), inputs, outs: outputsOf(inputs, foundHalfMade(begun)), error });
-    } finally {
-        session.close();
     }
 }
 

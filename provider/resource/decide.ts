@@ -1,6 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Deadline } from "../deadline";
-import { type AddPlan, type KnownNode, type LeaveAlone, planAdd, planRemove, type RemovePlan } from "../decide/plan";
+import {
+    type AddPlan,
+    type KnownNode,
+    type LeaveAlone,
+    planAdd,
+    planRemove,
+    type RemovalSituation,
+    type RemovePlan,
+} from "../decide/plan";
 import type { Refusal } from "../decide/refusal";
 import { type Repair, repairFor } from "../decide/repair";
 import { RefusedError } from "../errors";
@@ -68,12 +76,7 @@ export function decideRemove(
     situation: Situation,
     knowledge: Knowledge,
 ): RemovePlan | (LeaveAlone & { lookAgain: false }) | Refusal {
-    const plan = planRemove({
-        ...shared(session, situation, knowledge),
-        host: situation.host,
-        tokensOfThisProcess: tokensMadeHere(),
-        apiAccess: apiAccessOf(session.cluster.config),
-    });
+    const plan = planRemove(removalSituation(session, situation, knowledge));
     return plan.kind === "leave-alone" ? { ...plan, lookAgain: false } : plan;
 }
 
@@ -93,6 +96,15 @@ function shared(
         inputs: { host, owner, adopt, onUnreachable, allowStrandedWorkers, minControllers, maxControllers },
         ...(targetEtcd === undefined ? {} : { targetEtcd }),
         ...(record === undefined ? {} : { record }),
+    };
+}
+
+export function removalSituation(session: Session, situation: Situation, knowledge: Knowledge): RemovalSituation {
+    return {
+        ...shared(session, situation, knowledge),
+        host: situation.host,
+        tokensOfThisProcess: tokensMadeHere(),
+        apiAccess: apiAccessOf(session.cluster.config),
     };
 }
 

@@ -32,26 +32,35 @@ export interface Remembered {
 
 const STAGE = "looking at the host";
 const LOOK_SECONDS = 60;
+/** A refresh does not wait for hosts that are down, as a create waits for a machine that boots. */
+const GLANCE_SECONDS = 20;
 /** An etcd that serves answers a status at once; one that hangs never does. */
 const ETCD_PATIENCE = 3000;
 
 /** For a decision. `lease`: our lock, which every healthy member's API server must show (safety.md 9). */
 export function look(session: Session, remembered: Remembered, lease?: LeaseObject): Promise<Situation> {
     const options = lease === undefined ? {} : { lease };
-    return lookAt(session, remembered, readCluster(session.cluster, options, Deadline.afterSeconds(LOOK_SECONDS)));
+    const view = readCluster(session.cluster, options, Deadline.afterSeconds(LOOK_SECONDS));
+    return lookAt(session, remembered, view, session.inputs.timeouts.connect);
 }
 
 /** For a refresh, in which many nodes look at one cluster. */
 export function glance(session: Session, remembered: Remembered): Promise<Situation> {
-    return lookAt(session, remembered, readShared(session.cluster, Deadline.afterSeconds(LOOK_SECONDS)));
+    const view = readShared(session.cluster, Deadline.afterSeconds(LOOK_SECONDS));
+    return lookAt(session, remembered, view, Math.min(session.inputs.timeouts.connect, GLANCE_SECONDS));
 }
 
-async function lookAt(session: Session, remembered: Remembered, view: Promise<ClusterFacts>): Promise<Situation> {
-    const [probe, cluster] = await Promise.all([probeHost(session), view]);
+async function lookAt(
+    session: Session,
+    remembered: Remembered,
+    view: Promise<ClusterFacts>,
+    patience: number,
+): Promise<Situation> {
+    const [probe, cluster] = await Promise.all([probeHost(session, patience), view]);
     const { inputs } = session;
     if (probe.host === undefined)
         return { ...probe, ...namesWithoutHost(inputs, remembered), cluster, targetEtcd: undefined };
-    requireOtherMachine(probe.host, cluster);
+    if (!session.alone) requireOtherMachine(probe.host, cluster);
     const nodeName = nodeNameOf(probe.host, inputs);
     return {
         ...probe,
@@ -62,9 +71,12 @@ async function lookAt(session: Session, remembered: Remembered, view: Promise<Cl
     };
 }
 
-async function probeHost({ target, inputs }: Session): Promise<Pick<Situation, "host" | "unreachable">> {
+async function probeHost(
+    { target, inputs }: Session,
+    patience: number,
+): Promise<Pick<Situation, "host" | "unreachable">> {
     try {
-        const host = await target.probe(probePaths(inputs), Deadline.afterSeconds(inputs.timeouts.connect));
+        const host = await target.probe(probePaths(inputs), Deadline.afterSeconds(patience));
         return { host, unreachable: undefined };
     } catch (error) {
         if (isUnreachable(error)) return { host: undefined, unreachable: error.message };

@@ -1,7 +1,7 @@
 import { openHost } from "../adapters/ssh/pool";
 import type { Host, ProbePaths } from "../adapters/host";
 import { Deadline } from "../deadline";
-import { ConnectionError, HostKeyError, InputError } from "../errors";
+import { ConnectionError, HostKeyError, InputError, LockError, MkeError } from "../errors";
 import { type ClusterConnection, connectCluster, controllersNamedBy } from "../facts/helper";
 import type { ControllerAddress, NodeInputs } from "../inputs";
 import { type Log, prefixedLog } from "../log";
@@ -20,6 +20,8 @@ export interface Session {
     readonly log: Log;
     readonly target: Host;
     readonly cluster: ClusterConnection;
+    /** The target is the only controller there is, and is asked itself. */
+    readonly alone: boolean;
     close(): void;
 }
 
@@ -33,6 +35,7 @@ export async function openSession(inputs: NodeInputs, state: Pins): Promise<Sess
     const request = {
         candidates: candidatesFor(inputs, pins.clusterId),
         target: inputs.host,
+        ...(inputs.role === "worker" ? {} : { alone: { host: inputs.host, connection: inputs.connection } }),
         pins,
         openHost,
         log,
@@ -41,7 +44,8 @@ export async function openSession(inputs: NodeInputs, state: Pins): Promise<Sess
         lastResort: (deadline: Deadline) => controllersNamedByTarget(target, inputs, deadline),
     };
     const cluster = await connectCluster(request, Deadline.afterSeconds(HELPER_SECONDS));
-    return { inputs, log, target, cluster, close: () => cluster.close() };
+    const alone = cluster.helper.address === inputs.host;
+    return { inputs, log, target, cluster, alone, close: () => cluster.close() };
 }
 
 /** The program's list first, then what other resources of this process named for the same cluster. */
@@ -98,4 +102,31 @@ export function logOf(inputs: NodeInputs): Log {
 /** An unreachable host is not a gone host (rule 4); another host key is not an unreachable one. */
 export function isUnreachable(error: unknown): error is ConnectionError {
     return error instanceof ConnectionError && !(error instanceof HostKeyError);
+}
+
+/** A helper may itself be removed while an operation waits for its turn: another one is looked for, this often. */
+const HELPERS = 4;
+
+/**
+ * Runs the action with a session, and again through another helper where that one was lost before the action called
+ * `started`: until then nothing was changed.
+ */
+export async function withSession<T>(
+    inputs: NodeInputs,
+    state: Pins,
+    action: (session: Session, started: () => void) => Promise<T>,
+): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+        let begun = false;
+        const session = await openSession(inputs, state);
+        try {
+            return await action(session, () => (begun = true));
+        } catch (error) {
+            const isLost = error instanceof MkeError && error.retryable && !(error instanceof LockError);
+            if (begun || !isLost || attempt === HELPERS) throw error;
+            session.log.line(`looking for a controller again: ${error.message.split("\n")[0] ?? ""}`);
+        } finally {
+            session.close();
+        }
+    }
 }

@@ -12,7 +12,7 @@ import { decideRepair, decideSettled, knowledgeOf } from "./decide";
 import { changedInputs, isStoredOnly } from "./diff";
 import { foundHalfMade, foundIn, foundReady } from "./found";
 import { look, type Situation } from "./look";
-import { openSession, type Session } from "./session";
+import { type Session, withSession } from "./session";
 import { type FoundOutputs, initFailure, inputsOf, type NodeOutputs, outputsOf } from "./state";
 import { operationOf, underLock, withHost } from "./under-lock";
 
@@ -28,16 +28,12 @@ export async function update(
 ): Promise<{ outs: NodeOutputs }> {
     await requireEngine("update");
     if (onlyStores(olds, news)) return { outs: outputsOf(news, foundIn(olds)) };
-    const session = await openSession(news, olds);
-    try {
-        const found =
-            olds.status === "joining"
-                ? await resumeAdd(kind, id, session, olds)
-                : await bringInLine(kind, session, olds);
-        return { outs: outputsOf(news, found) };
-    } finally {
-        session.close();
-    }
+    const found = await withSession(news, olds, (session, started) =>
+        olds.status === "joining"
+            ? resumeAdd(kind, id, session, olds, started)
+            : bringInLine(kind, session, olds, started),
+    );
+    return { outs: outputsOf(news, found) };
 }
 
 function onlyStores(olds: NodeOutputs, news: NodeInputs): boolean {
@@ -45,13 +41,22 @@ function onlyStores(olds: NodeOutputs, news: NodeInputs): boolean {
     return olds.status === "ready" && olds.drift.length === 0 && changed.length > 0 && isStoredOnly(changed);
 }
 
-async function resumeAdd(kind: NodeKind, id: string, session: Session, olds: NodeOutputs): Promise<FoundOutputs> {
+async function resumeAdd(
+    kind: NodeKind,
+    id: string,
+    session: Session,
+    olds: NodeOutputs,
+    started: () => void,
+): Promise<FoundOutputs> {
     const addition: Addition = { kind, session, mark: olds, knowledge: knowledgeOf(olds), remembered: olds };
     let begun: HostOperation | undefined;
     try {
         const nodeName = await foreseeAdd(addition);
         return await underLock(kind, session, nodeName, async (held) => {
-            const done = await performAdd(addition, held, (operation) => (begun = operation));
+            const done = await performAdd(addition, held, (operation) => {
+                begun = operation;
+                started();
+            });
             return foundReady(done);
         });
     } catch (error) {
@@ -60,12 +65,18 @@ async function resumeAdd(kind: NodeKind, id: string, session: Session, olds: Nod
     }
 }
 
-async function bringInLine(kind: NodeKind, session: Session, olds: NodeOutputs): Promise<FoundOutputs> {
+async function bringInLine(
+    kind: NodeKind,
+    session: Session,
+    olds: NodeOutputs,
+    started: () => void,
+): Promise<FoundOutputs> {
     const first = await lookAndDecide(session, olds);
     return underLock(kind, session, first.situation.nodeName, async (held) => {
         const { situation, plan } = await lookAndDecide(session, olds, held);
         const operation = withHost(operationOf(kind, session, held, situation, olds), session, situation);
         if (operation === undefined) throw cannotRepair(session, notAnswering(situation));
+        started();
         await repairNode(operation, plan);
         await applyChanges(operation, olds);
         return foundReady(operation);

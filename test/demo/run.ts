@@ -1,14 +1,9 @@
 /** `npm run demo`: the life of a cluster's nodes on simulated machines, with the real Pulumi engine. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Engine } from "../support/engine";
+import { runApart, whenToldToStop } from "./apart";
 import { HOW_TO_GET_PULUMI, obtainPulumi } from "./cli";
 import { Scene, UnexpectedError } from "./scene";
 import { Show } from "./show";
-
-/** How long what runs may take to end after Ctrl-C. */
-const PATIENCE = 20_000;
 
 const show = new Show((line) => process.stdout.write(`${line}\n`));
 
@@ -52,27 +47,6 @@ async function driftOf(engine: Engine, name: string): Promise<string> {
     throw new UnexpectedError(`${name} is ${String(status)} without drift, although its k0s is stopped`);
 }
 
-/** Whatever is put into temporary folders goes into one, which goes when this process does. */
-function ownTemporaryFolder(): void {
-    const folder = mkdtempSync(join(tmpdir(), "pulumi-mke-demo-"));
-    process.env["TMPDIR"] = folder;
-    process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
-}
-
-/** Ctrl-C in the terminal, or being ended, stops what runs and then cleans up. */
-function interruptible(): AbortSignal {
-    const stop = new AbortController();
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-        process.on(signal, () => {
-            if (stop.signal.aborted) return;
-            show.line("\ndemo: stopping");
-            stop.abort();
-            setTimeout(() => process.exit(1), PATIENCE).unref();
-        });
-    }
-    return stop.signal;
-}
-
 async function run(signal: AbortSignal): Promise<void> {
     const pulumi = await obtainPulumi((line) => show.line(line), signal);
     if (pulumi === undefined) throw new UnexpectedError(HOW_TO_GET_PULUMI);
@@ -91,8 +65,7 @@ async function run(signal: AbortSignal): Promise<void> {
 }
 
 async function main(): Promise<void> {
-    ownTemporaryFolder();
-    const signal = interruptible();
+    const signal = whenToldToStop();
     try {
         await run(signal);
         show.line("\ndemo: all steps passed");
@@ -108,4 +81,5 @@ function reasonOf(error: unknown): string {
     return error instanceof Error ? error.message : String(error);
 }
 
-void main();
+if (process.connected) void main();
+else void runApart(__filename, () => show.line("\ndemo: stopping")).then((code) => (process.exitCode = code));

@@ -14,6 +14,8 @@ const CHANGES = {
 };
 /** A stage that starts, told again with its result when it ends; and controllers that were passed over as helpers. */
 const NOISE = / …$|^\S+: not working through /;
+/** What a user of the CLI sees; there is `debug` as well, which has everything in it. */
+const TOLD: ReadonlySet<string> = new Set(["info", "info#err", "warning", "error"]);
 const COLOUR = /<\{%[^%]*%\}>/g;
 
 /** What a person sees. */
@@ -49,8 +51,8 @@ export class Show {
         if (summaryEvent !== undefined) this.detail(summaryOf(summaryEvent));
     }
 
-    private diagnostic({ message, severity, ephemeral }: DiagnosticEvent): void {
-        if (ephemeral === true && severity !== "info") return;
+    private diagnostic({ message, severity }: DiagnosticEvent): void {
+        if (!TOLD.has(severity)) return;
         for (const line of message.replaceAll(COLOUR, "").split("\n")) {
             if (line.trim() !== "" && !NOISE.test(line)) this.detail(`  ${line}`);
         }

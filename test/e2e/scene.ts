@@ -4,18 +4,35 @@ import { type Simulation, startSimulation } from "../sim";
 import { Engine } from "../support/engine";
 
 /** Programs that write to a host; everything else only looks. */
-const LOOKING = new Set(["probe", "read-file", "exists", "service-state", "journal", "k0s-version", "sha256", "file-size"]);
+const LOOKING = new Set([
+    "probe",
+    "read-file",
+    "exists",
+    "service-state",
+    "journal",
+    "k0s-version",
+    "sha256",
+    "file-size",
+]);
 
 export interface Scene {
     readonly sim: Simulation;
     readonly engine: Engine;
     /** Registers these hosts as nodes, by their names in the simulation. */
-    program(controllers: readonly string[], workers?: readonly string[], more?: Partial<MkeControllerNodeArgs>): PulumiFn;
+    program(
+        controllers: readonly string[],
+        workers?: readonly string[],
+        more?: Partial<MkeControllerNodeArgs>,
+    ): PulumiFn;
     close(): Promise<void>;
 }
 
 /** A simulated cluster of one controller, blank machines beside it, and a stack of the real engine. */
-export async function startScene(pulumi: string, blank: readonly string[], options: { speed?: number } = {}): Promise<Scene> {
+export async function startScene(
+    pulumi: string,
+    blank: readonly string[],
+    options: { speed?: number } = {},
+): Promise<Scene> {
     const sim = await startSimulation({ speed: options.speed ?? 30 });
     ["c1", ...blank].forEach((name, index) => sim.host(name, { address: `10.77.0.${11 + index}` }));
     sim.bootstrapController("c1");
@@ -51,7 +68,10 @@ function programOf(
     };
 }
 
-function addressOf(sim: Simulation, name: string): { host: string; connection: ReturnType<Simulation["connectionArgs"]> }[] {
+function addressOf(
+    sim: Simulation,
+    name: string,
+): { host: string; connection: ReturnType<Simulation["connectionArgs"]> }[] {
     const known = sim.hosts.some((host) => host.name === name);
     return known ? [{ host: sim.find(name).address, connection: sim.connectionArgs(name) }] : [];
 }

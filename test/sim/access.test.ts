@@ -6,7 +6,7 @@ import { encodeProgram, decodeResult } from "../../provider/adapters/host/progra
 import { connectKube } from "../../provider/adapters/kube/client";
 import { closeAll, openHost } from "../../provider/adapters/ssh/pool";
 import type { Host } from "../../provider/adapters/host";
-import { Deadline } from "../../provider/deadline";
+import { Deadline, type Look, waitFor } from "../../provider/deadline";
 import type { Connection } from "../../provider/inputs";
 import { K0S_VERSION, type Simulation, startSimulation } from ".";
 
@@ -143,7 +143,8 @@ describe("a simulated host over SSH", () => {
         sim.find("n1").powerOff();
         await assert.rejects(n1.exists("/", Deadline.after(500)));
         sim.find("n1").powerOn();
-        assert.equal(await n1.exists("/", soon()), true);
+        const look = async (): Promise<Look<boolean>> => ({ done: await n1.exists("/", soon()) });
+        assert.equal(await waitFor({ stage: "waiting for n1", deadline: soon(), look }), true);
     });
 
     it("records each program by host, and fails loudly on one it does not know", async () => {

@@ -8,7 +8,9 @@ import { RESOURCES, type Simulation, startSimulation } from ".";
 
 type KubeClient = typeof Kube;
 
-// client-node's models are classes, of which it takes any likeness: `as never` below.
+/** client-node's models are classes, of which it takes anything that looks alike. */
+const likeness = (value: object): never => value as never;
+
 const ETCD_MEMBERS = { group: "etcd.k0sproject.io", version: "v1beta1", plural: "etcdmembers" };
 
 /** Clients that know nothing of the provider, through ports forwarded as `ssh -L` does. */
@@ -140,14 +142,17 @@ describe("the servers of a simulated controller", () => {
         const leases = config.makeApiClient(kube.CoordinationV1Api);
         const namespace = "kube-system";
         const body = { metadata: { name: "lock" }, spec: { holderIdentity: "me", leaseDurationSeconds: 60 } };
-        const created = await leases.createNamespacedLease({ namespace, body: body });
+        const created = await leases.createNamespacedLease({ namespace, body: likeness(body) });
         const isConflict = (error: { code?: number }): boolean => error.code === 409;
-        await assert.rejects(leases.createNamespacedLease({ namespace, body: body }), isConflict);
-        await leases.replaceNamespacedLease({ namespace, name: "lock", body: created });
-        await assert.rejects(leases.replaceNamespacedLease({ namespace, name: "lock", body: created }), isConflict);
+        await assert.rejects(leases.createNamespacedLease({ namespace, body: likeness(body) }), isConflict);
+        await leases.replaceNamespacedLease({ namespace, name: "lock", body: likeness(created) });
+        await assert.rejects(
+            leases.replaceNamespacedLease({ namespace, name: "lock", body: likeness(created) }),
+            isConflict,
+        );
         const preconditions = { uid: "another" };
         await assert.rejects(
-            leases.deleteNamespacedLease({ namespace, name: "lock", body: { preconditions } }),
+            leases.deleteNamespacedLease({ namespace, name: "lock", body: likeness({ preconditions }) }),
             isConflict,
         );
     });
@@ -173,7 +178,7 @@ describe("the servers of a simulated controller", () => {
         sim.addPod("c3", { name: "held", blocked: true });
         const evict = (name: string): Promise<unknown> => {
             const body = { metadata: { name, namespace: "default" } };
-            return core.createNamespacedPodEviction({ name, namespace: "default", body: body });
+            return core.createNamespacedPodEviction({ name, namespace: "default", body: likeness(body) });
         };
         await evict("free");
         await assert.rejects(evict("held"), (error: { code?: number }) => error.code === 429);

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, join } from "node:path";
@@ -12,7 +12,7 @@ export interface EngineOptions {
     readonly show?: (text: string) => void;
     /** Is given what happens, one event at a time. */
     readonly onEvent?: (event: EngineEvent) => void;
-    /** Interrupts what runs, as Ctrl-C does. */
+    /** Interrupts what runs, as Ctrl-C does; nothing is begun after that. */
     readonly signal?: AbortSignal;
 }
 
@@ -42,6 +42,12 @@ export class Engine {
         return this.stack.workspace.pulumiVersion;
     }
 
+    /** As `pulumi config set --path`. */
+    async configure(values: Readonly<Record<string, string>>): Promise<void> {
+        const config = Object.fromEntries(Object.entries(values).map(([key, value]) => [key, { value }]));
+        await this.stack.setAllConfig(config, true);
+    }
+
     async up(program: PulumiFn): Promise<UpSummary> {
         this.stack.workspace.program = program;
         const result = await this.stack.up(this.watched());
@@ -66,6 +72,14 @@ export class Engine {
         return this.stack.exportStack();
     }
 
+    /** The state as it lies on disk, for tests that look for what must not be in it. */
+    async stateFiles(): Promise<string> {
+        const files = await readdir(this.folder, { recursive: true, withFileTypes: true });
+        const json = files.filter((file) => file.isFile() && file.name.includes(".json"));
+        const texts = await Promise.all(json.map((file) => readFile(join(file.parentPath, file.name), "utf8")));
+        return texts.join("\n");
+    }
+
     /** What the state holds of one resource's outputs, by its name in the program. */
     async outputsOf(name: string): Promise<Record<string, unknown>> {
         const { deployment } = (await this.state()) as { deployment: { resources?: StateResource[] } };
@@ -78,6 +92,7 @@ export class Engine {
 
     private watched(): Watched {
         const { onEvent, signal } = this.options;
+        signal?.throwIfAborted();
         return {
             onOutput: (text) => this.take(text),
             ...(onEvent !== undefined && { onEvent }),

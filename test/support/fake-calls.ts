@@ -4,7 +4,9 @@ export type Calls = string[];
 type Method = (...args: never[]) => unknown;
 
 /** Methods whose arguments are not all told: what is left out is secret or says nothing. */
-export type Telling<T> = { readonly [K in keyof T]?: T[K] extends Method ? (...args: Parameters<T[K]>) => string : never };
+export type Telling<T> = {
+    readonly [K in keyof T]?: T[K] extends Method ? (...args: Parameters<T[K]>) => string : never;
+};
 
 /**
  * An object with every method of the interface: it notes the call and answers what the test gives for it, else what the fake
@@ -23,7 +25,9 @@ export function recorded<T extends object>(
             method,
             (...args: never[]): unknown => {
                 const tell = telling[method as keyof T] as ((...args: never[]) => string) | undefined;
-                calls.push([name, method, tell === undefined ? args.map(inWords).join(" ") : tell(...args)].join(" ").trim());
+                calls.push(
+                    [name, method, tell === undefined ? args.map(inWords).join(" ") : tell(...args)].join(" ").trim(),
+                );
                 const answer = (given[method as keyof T] ?? value) as Method;
                 return answer(...args);
             },

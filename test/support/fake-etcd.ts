@@ -32,7 +32,12 @@ export function fakeEtcd(name: string, calls: Calls, state: EtcdState, answers: 
 
 /** A member as etcd lists it. */
 export function listed(
-    { id, name, peerHosts, learner }: { readonly id: bigint; readonly name: string; readonly peerHosts: readonly string[]; readonly learner: boolean },
+    {
+        id,
+        name,
+        peerHosts,
+        learner,
+    }: { readonly id: bigint; readonly name: string; readonly peerHosts: readonly string[]; readonly learner: boolean },
     change: Partial<EtcdMembers["members"][number]> = {},
 ): EtcdMembers["members"][number] {
     return { id, name, peerUrls: peerHosts.map((host) => `https://${host}:2380`), learner, ...change };

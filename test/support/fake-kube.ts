@@ -34,7 +34,9 @@ export function fakeKube(calls: Calls, objects: KubeObjects, answers: Partial<Ku
         etcdMembers: async () => objects.etcdMembers,
         patchEtcdMember: async (_name, uid, { leave = false, annotations }) => {
             const change = (object: EtcdMemberObject): EtcdMemberObject =>
-                object.uid === uid ? { ...object, leave, annotations: { ...object.annotations, ...annotations } as never } : object;
+                object.uid === uid
+                    ? { ...object, leave, annotations: { ...object.annotations, ...annotations } as never }
+                    : object;
             objects.etcdMembers = objects.etcdMembers.map(change);
         },
         deleteEtcdMember: async (_name, uid) => void (objects.etcdMembers = without(objects.etcdMembers, uid)),

@@ -2,7 +2,7 @@ import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client, type ConnectConfig } from "ssh2";
 import type { Deadline } from "../../deadline";
-import { ConnectionError, HostKeyError, messageOf } from "../../errors";
+import { ConnectionError, HostKeyError, messageOf, MkeError } from "../../errors";
 import { timerLength } from "./before";
 import { answersTo, credentialsFor, type Login } from "./credentials";
 import { KEY_TYPES, algorithmsFor, fingerprintOf, parseHostKey, typeOf, type ExpectedHostKey } from "./host-key";
@@ -44,8 +44,7 @@ export async function dial(
         try {
             return await dialWithAnyKey(host, login, credentials, expected, open, deadline);
         } catch (error) {
-            const final = !(error instanceof ConnectionError) || !error.retryable;
-            if (final) throw error;
+            if (!(error instanceof MkeError) || !error.retryable) throw error;
             const limitReached = login.dialErrorLimit >= 0 && failures > login.dialErrorLimit;
             if (limitReached || deadline.remaining <= pause) throw afterAttempts(error, failures);
         }
@@ -131,6 +130,8 @@ class Attempt {
             client.once("ready", () => {
                 clearTimeout(timer);
                 client.removeAllListeners("close");
+                // Programs are small messages that wait for answers: Nagle would add 40 ms to each.
+                client.setNoDelay(true);
                 resolve();
             });
             client.on("keyboard-interactive", (_name, _text, _language, prompts, finish) =>
@@ -215,7 +216,7 @@ function wrongHostKey(host: string, expected: ExpectedHostKey | undefined, prese
     });
 }
 
-function afterAttempts(error: ConnectionError, attempts: number): ConnectionError {
+function afterAttempts(error: MkeError, attempts: number): MkeError {
     if (attempts === 1) return error;
     return new ConnectionError({ ...error.details, what: `${error.details.what} (after ${attempts} attempts)` });
 }

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Duplex } from "node:stream";
 import type { Deadline } from "../../deadline";
-import type { MkeError } from "../../errors";
-import { ConnectionError } from "../../errors";
+import { ConnectionError, MkeError } from "../../errors";
 import type { Connection, ProxyConnection } from "../../inputs";
 import { before } from "./before";
 import type { Login } from "./credentials";
@@ -71,7 +70,7 @@ export class SshEndpoint {
                 return await before(deadline, this.dialling, () => this.gaveUp());
             } catch (error) {
                 // Somebody with less time dialled: try with ours.
-                const retryable = error instanceof ConnectionError && error.retryable;
+                const retryable = error instanceof MkeError && error.retryable;
                 if (own || !retryable || deadline.expired) throw error;
             }
         }
