@@ -21,6 +21,11 @@ const STAGE = "waiting for the lock";
 /** The first pause between two lines about the same wait; it doubles up to the last. */
 const FIRST_LINE_AFTER = 15_000;
 const LAST_LINE_AFTER = 120_000;
+/**
+ * An API server that answers nothing for so long may have been removed while we queued; the caller looks for another one.
+ * The loss of an etcd leader takes 7 s (observed.md).
+ */
+const API_PATIENCE = 15_000;
 
 export interface Acquisition {
     readonly kube: () => Kube;
@@ -44,10 +49,13 @@ export async function acquire(acquisition: Acquisition): Promise<HeldLease> {
     const observer = new LeaseObserver(clock, { holder: acquisition.holder, durationSeconds });
     const announce = announcer(acquisition);
     const end = clock.monotonic() + timeoutSeconds * 1000;
+    let answered = clock.monotonic();
     for (;;) {
         const attempt = await attemptOnce(acquisition, observer);
         if ("held" in attempt) return attempt.held;
-        const left = end - clock.monotonic();
+        const now = clock.monotonic();
+        if ("blocker" in attempt) answered = now;
+        const left = Math.min(end, answered + API_PATIENCE) - now;
         if (left <= 0) throw "failure" in attempt ? attempt.failure : heldByOther(acquisition, attempt.blocker);
         announce(attempt);
         await clock.sleep(Math.min(left, timing.pollEvery * (1 + Math.random())));
