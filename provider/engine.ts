@@ -17,11 +17,27 @@ export class EngineGoneError extends MkeError {
 export async function requireEngine(stage: string): Promise<void> {
     const address = engineAddress(process.argv);
     if (address === undefined || (await accepts(address))) return;
+    engineIsGone = true;
     throw new EngineGoneError({
         stage,
         what: "not started, because the Pulumi CLI that asked for it has ended",
         advice: "Run `pulumi up` again (after `pulumi cancel`, if the engine asks for it): it picks up what is half done.",
     });
+}
+
+let engineIsGone = false;
+let operations = 0;
+
+/** Runs one of Pulumi's operations. When the engine has gone, the process ends with the last of them. */
+export async function asOperation<T>(operation: () => Promise<T>): Promise<T> {
+    operations += 1;
+    try {
+        return await operation();
+    } finally {
+        operations -= 1;
+        // Nobody is left to answer to, and nobody else would end this process.
+        if (engineIsGone && operations === 0) setImmediate(() => process.exit(1));
+    }
 }
 
 interface Address {

@@ -2,6 +2,7 @@
  * The way in: what Pulumi's state refers to as `require("pulumi-mke/provider")`, by these names, for as long as any state
  * exists. Everything is loaded when it is first needed, so that a preview loads neither SSH nor Kubernetes nor etcd.
  */
+import { asOperation } from "./engine";
 import type { NodeInputs } from "./inputs";
 import type { CheckResult } from "./resource/check";
 import type { DiffResult } from "./resource/diff";
@@ -45,7 +46,7 @@ function providerOf(kind: NodeKind): NodeProvider {
 
         async create(inputs) {
             remember(inputs);
-            const { id, outs } = await load.create().create(kind, inputs as unknown as NodeInputs);
+            const { id, outs } = await asOperation(() => load.create().create(kind, inputs as unknown as NodeInputs));
             return { id, outs: load.state().encodeOutputs(outs) };
         },
 
@@ -61,13 +62,14 @@ function providerOf(kind: NodeKind): NodeProvider {
         async update(id, olds, news) {
             remember(news);
             const kept = readable(olds);
-            const { outs } = await load.update().update(kind, id, kept, news as unknown as NodeInputs);
+            const inputs = news as unknown as NodeInputs;
+            const { outs } = await asOperation(() => load.update().update(kind, id, kept, inputs));
             return { outs: load.state().encodeOutputs(outs) };
         },
 
         async delete(id, outs) {
             const kept = readable(outs);
-            await load.delete().remove(kind, id, kept);
+            await asOperation(() => load.delete().remove(kind, id, kept));
         },
     };
 }

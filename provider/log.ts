@@ -13,6 +13,9 @@ export function prefixedLog(prefix: string, write: (line: string) => void = prin
 
 export const silentLog: Log = { line: () => undefined };
 
+// A killed CLI leaves pipes without a reader; the operation goes on to a safe end without being heard.
+for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
+
 function printLine(line: string): void {
     process.stdout.write(`${line}\n`);
 }

@@ -55,11 +55,17 @@ export async function acquire(acquisition: Acquisition): Promise<HeldLease> {
         if ("held" in attempt) return attempt.held;
         const now = clock.monotonic();
         if ("blocker" in attempt) answered = now;
-        const left = Math.min(end, answered + API_PATIENCE) - now;
+        const left = Math.min(patienceWith(attempt, observer, end), answered + API_PATIENCE) - now;
         if (left <= 0) throw "failure" in attempt ? attempt.failure : heldByOther(acquisition, attempt.blocker);
         announce(attempt);
         await clock.sleep(Math.min(left, timing.pollEvery * (1 + Math.random())));
     }
+}
+
+/** A Lease whose holder was killed is waited out to its end, also beyond the time limit: only so does it ever free. */
+function patienceWith(attempt: Attempt, observer: LeaseObserver, end: number): number {
+    const over = "blocker" in attempt ? observer.endOf(attempt.blocker) : undefined;
+    return Math.max(end, over ?? end);
 }
 
 async function attemptOnce(acquisition: Acquisition, observer: LeaseObserver): Promise<Attempt> {

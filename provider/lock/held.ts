@@ -21,6 +21,8 @@ export interface HeldLock {
     stretch(seconds: number): Promise<void>;
     /** Writes what the operation is about into the Lease, before its first change (safety.md 11). */
     record(record: OperationRecord): Promise<void>;
+    /** The cluster has ended with this operation, and the Lease with it: nothing is renewed or given back any more. */
+    forget(): void;
     /** As last written. */
     readonly lease: LeaseObject;
     /** What an earlier holder left unfinished, if the Lease still told. */
@@ -33,6 +35,7 @@ export class HeldLease implements HeldLock {
     private readonly serial = new Mutex();
     private recorded = false;
     private lost: string | undefined;
+    private forgotten = false;
     private renewing: Promise<void> = Promise.resolve();
 
     constructor(
@@ -69,11 +72,16 @@ export class HeldLease implements HeldLock {
         this.recorded = true;
     }
 
+    forget(): void {
+        this.stop.abort();
+        this.forgotten = true;
+    }
+
     /** Gives the lock back. A record that is still of use stays in a Lease without a holder. Never fails. */
     async release(succeeded: boolean): Promise<void> {
         this.stop.abort();
         await this.renewing;
-        if (this.lost !== undefined) return;
+        if (this.lost !== undefined || this.forgotten) return;
         const keep = recordIn(this.current) !== undefined && !(succeeded && this.recorded);
         for (let attempt = 1; ; attempt += 1) {
             try {

@@ -118,6 +118,16 @@ export class LeaseObserver {
         return this.clock.monotonic() - since >= this.lifeOf(lease) && before !== undefined;
     }
 
+    /**
+     * The moment, on our clock, when a Lease that is not renewed any more is over; undefined for one whose holder may just be
+     * between two renewals.
+     */
+    endOf(lease: LeaseObject): number | undefined {
+        const since = this.seen.get(lease.name)?.since;
+        const isAbandoned = since !== undefined && this.clock.monotonic() - since > this.own.durationSeconds * 1000;
+        return isAbandoned ? since + this.lifeOf(lease) : undefined;
+    }
+
     /** Milliseconds. */
     private lifeOf({ holder, durationSeconds }: LeaseObject): number {
         const isOurStack = stackOf(holder) === stackOf(this.own.holder);

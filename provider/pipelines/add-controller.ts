@@ -2,11 +2,11 @@ import type { Host } from "../adapters/host";
 import type { Member } from "../facts/cluster";
 import { checkReachability } from "../stages/check-reachability";
 import { requireStableCluster, verifyMembership } from "../stages/check-cluster";
-import { installService, startService, withJoinToken } from "../stages/install-service";
+import { blankLeftToken, installService, startService, withJoinToken } from "../stages/install-service";
 import { waitForVoter } from "../stages/join-etcd";
 import { markNode } from "../stages/mark-node";
 import { preflight } from "../stages/preflight";
-import { proveUnchanged } from "../stages/baseline";
+import { proveJoinable } from "../stages/baseline";
 import { markHost, recordInLock, recordOf } from "../stages/record-operation";
 import { stageBinary } from "../stages/stage-binary";
 import { verifyEtcdCluster, waitForApi, waitForEtcdMemberObject } from "../stages/verify-controller";
@@ -69,7 +69,7 @@ function join(operation: HostOperation): Promise<bigint> {
     return withJoinToken(operation, async () => {
         let memberId = 0n;
         await runStage(log, "installing k0s", COMMAND_SECONDS, (deadline) => installService(operation, deadline));
-        await proveUnchanged(operation, "starting k0s");
+        await proveJoinable(operation, "starting k0s");
         await runStage(log, "starting k0s", COMMAND_SECONDS, (deadline) => startService(operation, deadline));
         await runStage(log, "joining etcd", inputs.timeouts.etcdJoin, async (deadline) => {
             memberId = await waitForVoter(operation, idsOf(operation), deadline);
@@ -98,6 +98,7 @@ async function settle(operation: HostOperation, memberId: bigint): Promise<void>
     await runStage(log, "marking the node", COMMAND_SECONDS, async (deadline) => {
         await markNode(operation, undefined);
         await markHost(operation, undefined, deadline);
+        await blankLeftToken(operation, deadline);
     });
 }
 

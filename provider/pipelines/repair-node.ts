@@ -1,5 +1,6 @@
 import type { Repair } from "../decide/repair";
 import { startService } from "../stages/install-service";
+import { waitForService } from "../stages/wait-for-service";
 import type { HostOperation } from "./operation";
 import { adoptNode, restartNode, waitForReady } from "./settle-node";
 import { runStage } from "./stage";
@@ -11,6 +12,9 @@ export async function repairNode(operation: HostOperation, { action }: Repair): 
         case "start-service":
             await runStage(operation.log, "starting k0s", COMMAND_SECONDS, (deadline) =>
                 startService(operation, deadline),
+            );
+            await runStage(operation.log, "waiting for k0s", operation.inputs.timeouts.api, (deadline) =>
+                waitForService(operation, deadline),
             );
             return waitForReady(operation);
         case "wait-ready":

@@ -3,7 +3,8 @@ import { deleteEtcdMember } from "../stages/delete-objects";
 import { markHost } from "../stages/record-operation";
 import { markNode, reconcileLabels } from "../stages/mark-node";
 import { readApiServer } from "../stages/api-server";
-import { restartService } from "../stages/install-service";
+import { blankLeftToken, restartService } from "../stages/install-service";
+import { requireQuorumWithout, waitForService } from "../stages/wait-for-service";
 import { waitForNode } from "../stages/wait-for-node";
 import type { HostOperation } from "./operation";
 import { runStage } from "./stage";
@@ -14,6 +15,7 @@ export async function adoptNode(operation: HostOperation): Promise<void> {
     const { log } = operation;
     await runStage(log, "marking the node", COMMAND_SECONDS, async (deadline) => {
         await markHost(operation, undefined, deadline);
+        await blankLeftToken(operation, deadline);
         await markNode(operation, await readApiServer(operation, deadline));
     });
 }
@@ -35,7 +37,11 @@ export async function waitForReady(operation: HostOperation): Promise<void> {
 /** Scenario 4: runs and never registered, so the service is restarted and registers again (spec/002, "Service restart"). */
 export async function restartNode(operation: HostOperation): Promise<void> {
     const { log, inputs } = operation;
-    await runStage(log, "restarting k0s", inputs.timeouts.stop, (deadline) => restartService(operation, deadline));
+    await runStage(log, "restarting k0s", inputs.timeouts.stop, async (deadline) => {
+        if (operation.kind === "controller") await requireQuorumWithout(operation, deadline);
+        await restartService(operation, deadline);
+    });
+    await runStage(log, "waiting for k0s", inputs.timeouts.api, (deadline) => waitForService(operation, deadline));
     await waitForReady(operation);
 }
 

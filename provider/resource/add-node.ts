@@ -44,13 +44,15 @@ export async function performAdd(
     started: (operation: HostOperation) => void,
 ): Promise<HostOperation> {
     const { operation, plan } = await prepare(addition, held);
+    // What an earlier run left on the host is there already, whatever happens now.
+    operation.progress.hostChanged = plan.resumes !== undefined;
     started(operation);
     plan.notes.forEach((note) => operation.log.line(note));
     if (plan.undo === undefined) return carryOut(operation, plan);
     await undoJoin(operation, plan.undo);
     const afresh = await prepare(addition, held);
     if (afresh.plan.undo !== undefined) throw stillHalfDone(addition);
-    return carryOut(afresh.operation, afresh.plan);
+    return carryOut({ ...afresh.operation, progress: operation.progress }, afresh.plan);
 }
 
 async function prepare(

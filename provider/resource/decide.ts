@@ -68,6 +68,7 @@ function unreachable(situation: Situation): Refusal {
 
 export function decideAdd(session: Session, situation: Situation, knowledge: Knowledge): AddPlan | Refusal {
     const { host } = situation;
+    if (host?.k0sctlLock !== undefined) return lockedByK0sctl(host.k0sctlLock.holder);
     return host === undefined ? unreachable(situation) : planAdd({ ...shared(session, situation, knowledge), host });
 }
 
@@ -76,7 +77,10 @@ export function decideRemove(
     situation: Situation,
     knowledge: Knowledge,
 ): RemovePlan | (LeaveAlone & { lookAgain: false }) | Refusal {
+    if (situation.host?.k0sctlLock !== undefined) return lockedByK0sctl(situation.host.k0sctlLock.holder);
     const plan = planRemove(removalSituation(session, situation, knowledge));
+    if (plan.kind === "remove" && plan.member?.id === session.cluster.helperFacts.memberId)
+        return removesItsHelper(session);
     return plan.kind === "leave-alone" ? { ...plan, lookAgain: false } : plan;
 }
 
@@ -99,9 +103,35 @@ function shared(
     };
 }
 
-export function removalSituation(session: Session, situation: Situation, knowledge: Knowledge): RemovalSituation {
+/** Its lock is stale 30 s after its last touch (k0s-interfaces.md 7.4), so a look again may find it gone. */
+function lockedByK0sctl(holder: string): Refusal {
     return {
-        ...shared(session, situation, knowledge),
+        kind: "refuse",
+        what: `k0sctl works on this host (${holder})`,
+        evidence: [],
+        topic: "lock-held",
+        lookAgain: true,
+    };
+}
+
+function removesItsHelper({ cluster }: Session): Refusal {
+    return {
+        kind: "refuse",
+        what: `${cluster.helper.address} in cluster.controllers is the controller that is to be removed`,
+        evidence: [],
+        lookAgain: false,
+    };
+}
+
+export function removalSituation(session: Session, situation: Situation, knowledge: Knowledge): RemovalSituation {
+    const common = shared(session, situation, knowledge);
+    // A machine that was replaced is not one that may come back: its node is gone, and only the cluster's side is left.
+    const inputs = situation.otherHostKey
+        ? { ...common.inputs, onUnreachable: "remove-from-cluster" as const }
+        : common.inputs;
+    return {
+        ...common,
+        inputs,
         host: situation.host,
         tokensOfThisProcess: tokensMadeHere(),
         apiAccess: apiAccessOf(session.cluster.config),

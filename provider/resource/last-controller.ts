@@ -37,6 +37,7 @@ export async function removeLastController(
         await runStage(log, "stopping the last controller", inputs.timeouts.stop, (deadline) =>
             stopService(host, deadline),
         );
+        held.forget();
         await resetMachine(host, { machine: "reset" });
     });
 }

@@ -2,9 +2,11 @@ import type { Etcd } from "../adapters/etcd";
 import { connectEtcd } from "../adapters/etcd/client";
 import type { LeaseObject } from "../adapters/kube";
 import { Deadline } from "../deadline";
+import { sharedAddresses } from "../decide/address";
+import { isOtherMachine } from "../decide/identity";
 import { nodeNameOf, peerAddressOf } from "../decide/names";
 import type { TargetEtcd } from "../decide/plan";
-import { RefusedError } from "../errors";
+import { HostKeyError, RefusedError } from "../errors";
 import type { ClusterFacts } from "../facts/cluster";
 import { readCluster } from "../facts/cluster-view";
 import { readShared } from "../facts/shared-view";
@@ -18,6 +20,8 @@ export interface Situation {
     readonly host: HostFacts | undefined;
     /** Why it does not answer. */
     readonly unreachable: string | undefined;
+    /** It shows another SSH host key than `hostKey` names: another machine (safety.md 4). */
+    readonly otherHostKey: boolean;
     readonly cluster: ClusterFacts;
     readonly nodeName: string;
     readonly peerAddress: string;
@@ -28,6 +32,7 @@ export interface Situation {
 export interface Remembered {
     readonly nodeName?: string | undefined;
     readonly peerAddress?: string | undefined;
+    readonly machineId?: string | undefined;
 }
 
 const STAGE = "looking at the host";
@@ -61,12 +66,13 @@ async function lookAt(
     if (probe.host === undefined)
         return { ...probe, ...namesWithoutHost(inputs, remembered), cluster, targetEtcd: undefined };
     if (!session.alone) requireOtherMachine(probe.host, cluster);
-    const nodeName = nodeNameOf(probe.host, inputs);
+    // A host may have been renamed, or be another machine by now: the node is still the one that state knows.
+    const nodeName = remembered.nodeName ?? nodeNameOf(probe.host, inputs);
     return {
         ...probe,
         cluster,
         nodeName,
-        peerAddress: requireAddress(inputs, probe.host, addressesKnown(cluster, nodeName, remembered)),
+        peerAddress: addressOf(inputs, probe.host, cluster, nodeName, remembered),
         targetEtcd: await askTargetEtcd(session, probe.host),
     };
 }
@@ -74,26 +80,40 @@ async function lookAt(
 async function probeHost(
     { target, inputs }: Session,
     patience: number,
-): Promise<Pick<Situation, "host" | "unreachable">> {
+): Promise<Pick<Situation, "host" | "unreachable" | "otherHostKey">> {
     try {
         const host = await target.probe(probePaths(inputs), Deadline.afterSeconds(patience));
-        return { host, unreachable: undefined };
+        return { host, unreachable: undefined, otherHostKey: false };
     } catch (error) {
-        if (isUnreachable(error)) return { host: undefined, unreachable: error.message };
+        if (error instanceof HostKeyError) return { host: undefined, unreachable: error.message, otherHostKey: true };
+        if (isUnreachable(error)) return { host: undefined, unreachable: error.message, otherHostKey: false };
         throw error;
     }
 }
 
 /** A node never helps with its own change: what it says of the cluster ends with it. */
-function requireOtherMachine(host: HostFacts, { helper }: ClusterFacts): void {
-    const sharesAddress = host.addresses.includes(helper.address);
-    if (host.machineId !== helper.machineId || !sharesAddress) return;
+function requireOtherMachine(host: HostFacts, { helper, members }: ClusterFacts): void {
+    const helperAddresses = members.filter(({ id }) => id === helper.memberId).flatMap(({ peerHosts }) => peerHosts);
+    if (sharedAddresses(host.addresses, [helper.address, ...helperAddresses]).length === 0) return;
     throw new RefusedError({
         stage: STAGE,
         host: host.address,
         what: `${helper.address} in cluster.controllers is this same machine`,
         advice: "Name another controller of the cluster in `cluster.controllers`.",
     });
+}
+
+function addressOf(
+    inputs: NodeInputs,
+    host: HostFacts,
+    cluster: ClusterFacts,
+    nodeName: string,
+    remembered: Remembered,
+): string {
+    const { peerAddress, machineId } = remembered;
+    if (peerAddress !== undefined && isOtherMachine(host, machineId === undefined ? {} : { machineId }))
+        return peerAddress;
+    return requireAddress(inputs, host, addressesKnown(cluster, nodeName, remembered));
 }
 
 /** A host that runs k0s has bridges with addresses of their own; the one its node is known by is not among them. */

@@ -1,5 +1,5 @@
 import { isGone } from "../decide/gone";
-import { HostKeyError, messageOf } from "../errors";
+import { messageOf } from "../errors";
 import type { NodeKind } from "../pipelines/operation";
 import { decideRepair, decideSettled, knowledgeOf } from "./decide";
 import { glance } from "./look";
@@ -26,7 +26,7 @@ export async function read(_kind: NodeKind, id: string, outs: NodeOutputs): Prom
         return await readThrough(session, id, outs);
     } catch (error) {
         logOf(inputs).line(messageOf(error));
-        return { id, props: withDrift(outs, "unreachable", [error instanceof HostKeyError ? OTHER_KEY : NOBODY]) };
+        return { id, props: withDrift(outs, "unreachable", [NOBODY]) };
     } finally {
         session?.close();
     }
@@ -36,7 +36,11 @@ async function readThrough(session: Session, id: string, outs: NodeOutputs): Pro
     const knowledge = knowledgeOf(outs);
     const { situation, plan } = await decideSettled(
         () => glance(session, outs),
-        (seen) => decideRepair(session, seen, knowledge) ?? { drift: [UNREACHABLE], lookAgain: false },
+        (seen) =>
+            decideRepair(session, seen, knowledge) ?? {
+                drift: [seen.otherHostKey ? OTHER_KEY : UNREACHABLE],
+                lookAgain: false,
+            },
     );
     if (isGone({ ...situation, state: knowledge.state })) return {};
     const { host } = situation;

@@ -1,22 +1,79 @@
+import { Deadline } from "../deadline";
+import { eraOf } from "../decide/era";
+import { countVoters, describeHealth } from "../decide/plan-common";
+import { howToLeave, type LeaveMethod, mayAdd, mayRemove, type Permission } from "../decide/quorum";
 import { RefusedError } from "../errors";
-import { memberIdToHex } from "../facts/cluster";
+import { type ClusterFacts, type Member, memberIdToHex } from "../facts/cluster";
+import { readCluster } from "../facts/cluster-view";
 import type { Operation } from "../pipelines/operation";
+
+const LOOK_SECONDS = 30;
 
 /**
  * Immediately before a call that cannot be undone: the lock is still ours, and the members are those the decision was made
- * on (safety.md 7, 14).
+ * on (safety.md 7, 14). Answers what was seen, with the health of each member as it is now.
  */
-export async function proveUnchanged(operation: Operation, stage: string): Promise<void> {
-    await operation.held.prove();
-    const { members } = await operation.cluster.etcd.members();
-    const now = ids(members);
+export async function proveUnchanged(operation: Operation, stage: string): Promise<ClusterFacts> {
+    const { held, cluster } = operation;
+    await held.prove();
+    const facts = await readCluster(cluster, { lease: held.lease }, Deadline.afterSeconds(LOOK_SECONDS));
+    const now = ids(facts.members);
     const then = ids(operation.clusterFacts.members);
-    if (now === then) return;
+    if (now === then) return facts;
     throw new RefusedError({
         stage,
         host: operation.inputs.host,
         what: `the etcd members changed since the decision was made: ${then} then, ${now} now`,
         advice: "Somebody else changes this cluster. Nothing was done; run again when they have finished.",
+    });
+}
+
+/**
+ * The same, and quorum once more: between the decision and the leave lies a drain of minutes, in which another controller
+ * may have died (safety.md 8).
+ */
+export async function proveRemovable(
+    operation: Operation,
+    stage: string,
+    id: bigint,
+    method: LeaveMethod,
+): Promise<void> {
+    const { members } = await proveUnchanged(operation, stage);
+    const member = members.find((candidate) => candidate.id === id);
+    if (member === undefined) return;
+    const removal = {
+        ...countVoters({ members }),
+        targetIsVoter: !member.learner,
+        targetHealthy: member.health === "healthy",
+        minControllers: operation.inputs.cluster.minControllers,
+    };
+    demand(operation, stage, members, mayRemove(removal));
+    const era = eraOf(operation.cluster.helperFacts.k0sVersion);
+    if (method === "member-remove" || howToLeave({ ...removal, era, hasObject: true }) === method) return;
+    demand(operation, stage, members, { ok: false, why: "etcd could not commit the removal if it stopped first" });
+}
+
+/** A join needs every member healthy at the moment it starts. */
+export async function proveJoinable(operation: Operation, stage: string): Promise<void> {
+    const { members } = await proveUnchanged(operation, stage);
+    const permission = mayAdd({
+        ...countVoters({ members }),
+        learners: members.filter(({ learner }) => learner).length,
+        unstarted: members.filter(({ name }) => name === "").length,
+        maxControllers: operation.inputs.cluster.maxControllers,
+    });
+    demand(operation, stage, members, permission);
+}
+
+function demand({ inputs }: Operation, stage: string, members: readonly Member[], permission: Permission): void {
+    if (permission.ok) return;
+    throw new RefusedError({
+        stage,
+        host: inputs.host,
+        what: permission.why,
+        output: members.map(describeHealth).join("\n"),
+        advice: "This changed while the operation was under way. etcd was not touched; run again when they are healthy.",
+        topic: "quorum",
     });
 }
 

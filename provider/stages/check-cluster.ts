@@ -36,6 +36,8 @@ export async function verifyMembership(
 ): Promise<Outcome> {
     const expected = expectedIds(operation.clusterFacts, change);
     const exempt = { nodeNames: [operation.nodeName], memberIds: [] };
+    // What was broken before was accepted by the decision, and is not this operation's to mend.
+    const known = new Set(clusterProblems(operation.clusterFacts, exempt, Date.now()).map(({ what }) => what));
     await waitFor<true>({
         stage: "verifying etcd",
         host: operation.cluster.helper.address,
@@ -46,11 +48,11 @@ export async function verifyMembership(
             const found = facts.members.map((member) => member.id);
             const differing = describeDifference(expected, found);
             if (differing !== undefined) return { seen: differing };
-            const problems = clusterProblems(facts, exempt, Date.now());
+            const problems = clusterProblems(facts, exempt, Date.now()).filter(({ what }) => !known.has(what));
             return problems.length === 0 ? { done: true } : { seen: sentences(problems) };
         },
     });
-    return `${expected.length} healthy members`;
+    return `${expected.length} ${known.size === 0 ? "healthy " : ""}members`;
 }
 
 export interface MembershipChange {

@@ -63,11 +63,25 @@ export async function restartService({ target, kind, held }: HostOperation, dead
     await target.service("restart", kind, deadline);
 }
 
+/** A join of ours that was killed left its token on the host; nothing needs it any more. */
+export async function blankLeftToken(
+    { target, hostFacts, kind, inputs, cluster }: HostOperation,
+    deadline: Deadline,
+): Promise<void> {
+    const isOurs = hostFacts.tokenFile === "token" && hostFacts.marker !== undefined;
+    if (!isOurs || keepsToken(kind, inputs.k0s.version ?? cluster.helperFacts.k0sVersion)) return;
+    await target.writeFile(TOKEN_PATH, BLANK_TOKEN, TOKEN_MODE, deadline);
+}
+
+function keepsToken(kind: HostOperation["kind"], version: string): boolean {
+    return kind === "worker" && version === NEEDS_TOKEN_AT_START;
+}
+
 /** Invalid in the cluster, gone from the host; where one of the two fails, the other is done all the same. */
 async function retireJoinToken(operation: HostOperation, tokenId: string, deadline: Deadline): Promise<void> {
     const { cluster, target, kind, inputs } = operation;
     const { k0sPath, dataDir, k0sVersion } = cluster.helperFacts;
-    const keep = kind === "worker" && (inputs.k0s.version ?? k0sVersion) === NEEDS_TOKEN_AT_START;
+    const keep = keepsToken(kind, inputs.k0s.version ?? k0sVersion);
     try {
         await cluster.helper.invalidateJoinToken(k0sPath, dataDir, tokenId, deadline);
     } finally {

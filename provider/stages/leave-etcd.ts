@@ -6,7 +6,7 @@ import { RefusedError } from "../errors";
 import { type EtcdMemberObject, type Member, memberIdToHex } from "../facts/cluster";
 import type { Operation } from "../pipelines/operation";
 import type { Outcome } from "../pipelines/stage";
-import { proveUnchanged } from "./baseline";
+import { proveRemovable } from "./baseline";
 
 const STAGE = "leaving etcd";
 /** A leave that k0s carries out takes 2–12 s (observed.md); one not done by then is stuck or was revoked. */
@@ -46,7 +46,7 @@ export async function leaveBySpec(
     object: EtcdMemberObject,
     deadline: Deadline,
 ): Promise<Outcome> {
-    await proveUnchanged(operation, STAGE);
+    await proveRemovable(operation, STAGE, member.id, "spec-leave");
     await requestLeave(operation, object, member.id);
     const stuckAt = deadline.within(STUCK_AFTER);
     const end = await waitFor<"left" | "revoked" | "stuck">({
@@ -104,7 +104,7 @@ async function tellK0s(operation: Operation, object: EtcdMemberObject, id: bigin
 }
 
 async function removeById(operation: Operation, member: Member, deadline: Deadline): Promise<void> {
-    await proveUnchanged(operation, STAGE);
+    await proveRemovable(operation, STAGE, member.id, "member-remove");
     await waitFor<true>({
         stage: STAGE,
         host: operation.inputs.host,

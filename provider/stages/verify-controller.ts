@@ -61,7 +61,8 @@ export async function waitForEtcdMemberObject(
 /** Waits until the new node's own API server is ready and shows the cluster's `kube-system`. */
 export async function waitForApi(operation: HostOperation, deadline: Deadline): Promise<Outcome> {
     const { target, cluster, inputs } = operation;
-    const kube = await connectKube(target, inputs.dataDir, deadline);
+    const server = { host: "127.0.0.1", port: cluster.apiPort };
+    const kube = await connectKube(target, inputs.dataDir, deadline, { server });
     try {
         await waitFor<true>({
             stage: "waiting for the API server",

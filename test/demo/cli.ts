@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { version } from "@pulumi/pulumi/version";
 import { findPulumi } from "../support/find-pulumi";
 import { root } from "../support/root";
 
@@ -22,14 +23,20 @@ export async function obtainPulumi(say: (line: string) => void, signal: AbortSig
     if (found !== undefined) return found;
     say(`No Pulumi CLI on PATH or in ~/.pulumi: installing it from get.pulumi.com (at most ${INSTALL_SECONDS} s)`);
     const limit = AbortSignal.any([signal, AbortSignal.timeout(INSTALL_SECONDS * 1000)]);
-    if (await succeeds(process.execPath, [join(__dirname, "install.js")], "ignore", limit)) return findPulumi();
+    const installer = join(__dirname, "install.js");
+    if (await succeeds(process.execPath, [installer, folderOf(version)], "ignore", limit)) return findPulumi();
     signal.throwIfAborted();
     if (!(await succeeds("go", ["version"], "ignore", signal))) return undefined;
-    const folder = join(process.env["PULUMI_HOME"] ?? join(homedir(), ".pulumi"), "versions", BUILT_VERSION, "bin");
+    const folder = join(folderOf(BUILT_VERSION), "bin");
     say(`Not installed. Building Pulumi ${BUILT_VERSION} with Go into ${folder}: this takes minutes, once`);
     const built = await succeeds("bash", [join(root, "test", "tools", "build-pulumi.sh"), folder], "inherit", signal);
     signal.throwIfAborted();
     return built ? findPulumi() : undefined;
+}
+
+/** Where the Automation API puts a version of the CLI, and `findPulumi` finds it. */
+function folderOf(release: string): string {
+    return join(process.env["PULUMI_HOME"] ?? join(homedir(), ".pulumi"), "versions", release);
 }
 
 /** Runs a program with whatever it starts in a process group of its own, which ends with the signal. */

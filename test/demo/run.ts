@@ -10,7 +10,7 @@ const show = new Show((line) => process.stdout.write(`${line}\n`));
 async function story(scene: Scene, engine: Engine): Promise<void> {
     const workers = ["w1", "w2"] as const;
 
-    show.step("pulumi up: c2 and c3 join the controller c1, which is adopted; w1 and w2 join");
+    show.step("pulumi up: the controller c1 is adopted; c2 and c3, w1 and w2 join it");
     await changingMembers(scene, () => engine.up(scene.program({ controllers: ["c1", "c2", "c3"], workers })));
     show.detail(`ok: ${await scene.verify({ controllers: ["c1", "c2", "c3"], workers })}`);
 
@@ -29,7 +29,7 @@ async function story(scene: Scene, engine: Engine): Promise<void> {
     if (changes["update"] !== 1) throw new UnexpectedError(`updated ${changes["update"] ?? 0} resources, expected 1`);
     show.detail(`ok: ${await scene.verify({ controllers: ["c1", "c2"], workers })}`);
 
-    show.step("pulumi destroy: the workers leave, then c1, and c2 as the last controller is reset");
+    show.step("pulumi destroy: c2 and the workers leave; c1, the last controller, is reset");
     await changingMembers(scene, () => engine.destroy());
     show.detail(`ok: ${scene.verifyEnd()}`);
 }

@@ -54,20 +54,17 @@ export class Scene {
         return scene;
     }
 
-    /**
-     * A program as a user writes it. Each controller waits for the one before it, and so goes before it when all are
-     * destroyed. c1 is taken over last, when there are controllers to vouch for it; the first one named goes last of all.
-     */
+    /** A program as a user writes it. The others depend on c1, which so is adopted first and, as the last controller, goes last. */
     program({ controllers, workers }: { controllers: readonly Name[]; workers: readonly Name[] }): PulumiFn {
         return () => {
             const cluster = { controllers: CONTROLLERS.map((name) => this.login(name)) };
-            const before: MkeControllerNode[] = [];
-            for (const name of [...controllers.filter((other) => other !== "c1"), "c1"] as const) {
-                const args = { cluster, ...this.login(name), onLastController: "reset" } as const;
-                before.push(new MkeControllerNode(name, args, { dependsOn: [...before] }));
+            const first = new MkeControllerNode("c1", { cluster, ...this.login("c1"), onLastController: "reset" });
+            const options = { dependsOn: first };
+            for (const name of controllers.filter((other) => other !== "c1")) {
+                new MkeControllerNode(name, { cluster, ...this.login(name) }, options);
             }
             for (const name of workers) {
-                new MkeWorkerNode(name, { cluster, ...this.login(name), labels: { zone: "a" } }, { dependsOn: before });
+                new MkeWorkerNode(name, { cluster, ...this.login(name), labels: { zone: "a" } }, options);
             }
             return Promise.resolve();
         };

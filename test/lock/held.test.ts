@@ -124,6 +124,17 @@ describe("a lock that is held", () => {
         );
     });
 
+    it("asks nothing of a cluster that ended with the operation", async () => {
+        const operation = await scene.start(scene.controlPlane());
+        const before = scene.leases.writes.length;
+        operation.held?.forget();
+        scene.leases.failure = apiAway;
+        await scene.clock.advance(61_000);
+        await operation.finish();
+        assert.equal(scene.leases.writes.length, before);
+        assert.deepEqual(scene.lines, []);
+    });
+
     it("finds what a killed operation was about", async () => {
         scene.leases.put({ name: CONTROL_PLANE, annotations: { "pulumi-mke/operation": JSON.stringify(RECORD) } });
         const operation = await scene.start(scene.controlPlane());

@@ -90,6 +90,7 @@ export function scene(options: SceneOptions = {}): Scene {
         },
         stretch: async () => undefined,
         record: async () => undefined,
+        forget: () => undefined,
         lease: LEASE,
         found: undefined,
     };
@@ -152,4 +153,9 @@ export interface OwnServers {
 /** The stages dial the target by these functions; a module's exports are properties that can be put back. */
 function replace(module: object, name: string, value: unknown): void {
     Object.assign(module, { [name]: value });
+}
+
+/** Names of the stages that were started, in order. */
+export function stagesOf({ lines }: Scene): string[] {
+    return lines.filter((line) => line.endsWith(" …")).map((line) => line.slice(0, -2));
 }

@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { describe, it } from "mocha";
+import { Deadline, type Look, waitFor, type WaitOptions } from "../provider/deadline";
+import { ConnectionError, RefusedError, TimeoutError } from "../provider/errors";
+
+const refused = new ConnectionError({ stage: "asking", what: "connection refused" });
+
+/** Looks that answer one after another; the last one for ever. An error is thrown. */
+function looks(
+    ...answers: readonly (Look<string> | Error)[]
+): WaitOptions<string>["look"] & { readonly count: () => number } {
+    let count = 0;
+    const look = async (): Promise<Look<string>> => {
+        const answer = answers[Math.min(count, answers.length - 1)] ?? { seen: "nothing" };
+        count += 1;
+        if (answer instanceof Error) throw answer;
+        return answer;
+    };
+    return Object.assign(look, { count: () => count });
+}
+
+const wait = (look: WaitOptions<string>["look"], milliseconds = 60_000): Promise<string> =>
+    waitFor({ stage: "waiting", host: "10.0.0.3", deadline: Deadline.after(milliseconds), interval: 1, look });
+
+describe("a deadline", () => {
+    it("has what is left of its time, and never less than nothing", () => {
+        const { remaining } = Deadline.afterSeconds(2);
+        assert.ok(remaining > 1000 && remaining <= 2000, String(remaining));
+        assert.equal(Deadline.after(-5).remaining, 0);
+        assert.equal(Deadline.after(0).expired, true);
+        assert.equal(Deadline.after(60_000).expired, false);
+    });
+
+    it("is shortened and never prolonged by a limit within it", () => {
+        assert.ok(Deadline.after(60_000).within(1000).remaining <= 1000);
+        assert.ok(Deadline.after(1000).within(60_000).remaining <= 1000);
+    });
+});
+
+describe("waiting for a state", () => {
+    it("ends with what the look that found it answers", async () => {
+        const look = looks({ seen: "not yet" }, { seen: "almost" }, { done: "there" });
+        assert.equal(await wait(look), "there");
+        assert.equal(look.count(), 3);
+    });
+
+    it("takes an error that may pass for `not yet`", async () => {
+        assert.equal(await wait(looks(refused, { done: "there" })), "there");
+    });
+
+    it("ends at once with any other error", async () => {
+        const broken = new RefusedError({ stage: "looking", what: "it is another cluster" });
+        const look = looks({ seen: "not yet" }, broken);
+        await assert.rejects(wait(look), broken);
+        assert.equal(look.count(), 2);
+        await assert.rejects(wait(looks(new Error("a mistake"))), /a mistake/);
+    });
+
+    it("fails at the deadline with what was seen last, and may be tried again", async () => {
+        await assert.rejects(wait(looks({ seen: "a learner" }), 0), (error: Error) => {
+            assert.ok(error instanceof TimeoutError && error.retryable);
+            assert.equal(error.message, "waiting on 10.0.0.3: gave up waiting; last seen: a learner");
+            return true;
+        });
+    });
+
+    it("says in the end which passing error it met last, and what to do", async () => {
+        const options = { stage: "waiting", deadline: Deadline.after(0), advice: "Look there.", look: looks(refused) };
+        await assert.rejects(waitFor(options), {
+            message: "waiting: gave up waiting; last seen: asking: connection refused\nLook there.",
+        });
+    });
+
+    it("looks at least once, also when the time is over already", async () => {
+        assert.equal(await wait(looks({ done: "there" }), 0), "there");
+    });
+
+    it("looks once more when the time is over", async () => {
+        const look = looks({ seen: "not yet" }, { done: "there" });
+        const options = { stage: "waiting", deadline: Deadline.after(20), interval: 60_000, look };
+        assert.equal(await waitFor(options), "there");
+    });
+});

@@ -1,0 +1,124 @@
+import assert from "node:assert/strict";
+import { describe, it } from "mocha";
+import { RefusedError } from "../../provider/errors";
+import { HAPPY_WORKER, workerScene } from "./scenes";
+import { addWorker } from "../../provider/pipelines/add-worker";
+import { removeWorker, type WorkerRemoval } from "../../provider/pipelines/remove-worker";
+import { blankHost, node } from "../decide/build";
+import { only } from "../support/fake-calls";
+import { type Scene, stagesOf } from "../support/fake-operation";
+
+describe("adding a worker", () => {
+    it("checks, records, installs, waits for its Node and marks it, in this order", async () => {
+        const world = workerScene({ joins: true });
+        await addWorker(world.operation);
+        assert.deepEqual(stagesOf(world), [
+            "pre-flight",
+            "checking reachability",
+            "recording the operation",
+            "staging k0s",
+            "installing k0s",
+            "starting k0s",
+            "waiting for the Node",
+            "marking the node",
+        ]);
+        assert.deepEqual(only(world.calls, "c1 invalidate", "lock record", "w1 writeMarker"), [
+            "lock record add",
+            "w1 writeMarker worker add",
+            "c1 invalidateJoinToken abcdef",
+            "w1 writeMarker worker settled",
+        ]);
+    });
+
+    it("asks nothing of etcd", async () => {
+        const world = workerScene({ joins: true });
+        await addWorker(world.operation);
+        assert.deepEqual(only(world.calls, "etcd"), []);
+    });
+
+    it("writes on the Node through which API server it joined", async () => {
+        const world = workerScene({ joins: true, hostFacts: blankHost("w1", { apiServer: "https://10.0.0.1:6443" }) });
+        await addWorker(world.operation);
+        assert.match(
+            only(world.calls, "kube annotateNode w1").join(),
+            /"pulumi-mke\/api-server":"https:\/\/10\.0\.0\.1:6443"/,
+        );
+    });
+
+    it("writes nothing when a check refuses", async () => {
+        for (const options of [
+            { hostFacts: blankHost("w1", { cgroupVersion: 1 as const }) },
+            { target: { reach: async (): Promise<"refused"> => "refused" } },
+        ]) {
+            const world = workerScene(options);
+            await assert.rejects(addWorker(world.operation), RefusedError);
+            assert.deepEqual(
+                world.calls.filter((call) => !call.includes(" reach ")),
+                [],
+            );
+        }
+    });
+});
+
+describe("removing a worker", () => {
+    const remove = (world: Scene, change: Partial<WorkerRemoval> = {}): Promise<void> =>
+        removeWorker(world.operation, { steps: HAPPY_WORKER, node: node("w1"), host: world.operation, ...change });
+
+    it("records, drains while the kubelet lives, stops, deletes the Node, and resets last", async () => {
+        const world = workerScene();
+        await remove(world);
+        assert.deepEqual(world.calls, [
+            "lock record remove",
+            "w1 writeMarker worker remove",
+            "kube setUnschedulable w1 true",
+            "kube podsOn w1",
+            "w1 service disable worker",
+            "w1 service stop worker",
+            "kube deleteNode w1 uid-node-w1",
+            "lock prove",
+            "w1 reset /var/lib/k0s",
+            "w1 cleanUp /var/lib/k0s",
+            "w1 removeMarker",
+        ]);
+    });
+
+    it("does only the cluster's side without a host", async () => {
+        const world = workerScene();
+        await remove(world, { host: undefined });
+        assert.deepEqual(only(world.calls, "w1"), []);
+        assert.deepEqual(only(world.calls, "kube delete"), ["kube deleteNode w1 uid-node-w1"]);
+    });
+
+    it("drains nothing that has no Node, and nothing where the program or the matrix says so", async () => {
+        const undrained = { ...workerScene().operation.inputs.drain, enabled: false };
+        const worlds = [workerScene(), workerScene(), workerScene({ inputs: { drain: undrained } })] as const;
+        await remove(worlds[0], { node: undefined });
+        await remove(worlds[1], { steps: { ...HAPPY_WORKER, drain: false } });
+        await remove(worlds[2]);
+        for (const world of worlds) assert.deepEqual(only(world.calls, "kube setUnschedulable", "kube podsOn"), []);
+    });
+
+    it("resets only as far as the matrix says", async () => {
+        const folders = workerScene();
+        await remove(folders, { steps: { ...HAPPY_WORKER, machine: "folders" } });
+        assert.deepEqual(only(folders.calls, "w1 reset", "w1 cleanUp"), ["w1 cleanUp /var/lib/k0s"]);
+        const none = workerScene();
+        await remove(none, { steps: { ...HAPPY_WORKER, machine: "none" } });
+        assert.deepEqual(only(none.calls, "w1 reset", "w1 cleanUp"), []);
+    });
+
+    it("resets nothing when the lock was lost", async () => {
+        const world: Scene = workerScene({ kube: { deleteNode: async () => world.loseLock() } });
+        await assert.rejects(remove(world), { name: "LockError" });
+        assert.deepEqual(only(world.calls, "w1 reset", "w1 cleanUp"), []);
+    });
+
+    it("stops before it touches the service when a drain that must succeed does not", async () => {
+        const drain = { ...workerScene().operation.inputs.drain, timeout: 0, onFailure: "fail" as const };
+        const blocking = { ownerKind: "ReplicaSet", phase: "Running", mirror: false, deleting: false, finalizers: [] };
+        const world = workerScene({ inputs: { drain }, kube: { evict: async () => "blocked" } });
+        world.kube.pods = [{ namespace: "shop", name: "db", uid: "uid-db", ...blocking }];
+        await assert.rejects(remove(world), { name: "TimeoutError" });
+        assert.deepEqual(only(world.calls, "w1 service", "kube delete", "w1 reset"), []);
+    });
+});

@@ -1,0 +1,171 @@
+import assert from "node:assert/strict";
+import { describe, it } from "mocha";
+import { RefusedError } from "../../provider/errors";
+import {
+    decideAdd,
+    decideRemove,
+    decideRepair,
+    decideSettled,
+    knowledgeOf,
+    refuseIfSaid,
+} from "../../provider/resource/decide";
+import type { Situation } from "../../provider/resource/look";
+import { newToken } from "../../provider/resource/ownership";
+import type { Session } from "../../provider/resource/session";
+import {
+    address,
+    blankHost,
+    cluster,
+    controllerHost,
+    marker,
+    memberId,
+    node,
+    OWNER,
+    record,
+    TOKEN,
+    workerHost,
+} from "../decide/build";
+import { refused } from "../decide/situations";
+import { type SceneOptions, scene } from "../support/fake-operation";
+
+const session = ({ inputs = {}, ...options }: SceneOptions = {}): Session => {
+    const { operation } = scene({ ...options, inputs: { owner: OWNER, ...inputs } });
+    return { ...operation, alone: false, close: () => undefined };
+};
+
+const situation = (change: Partial<Situation> = {}): Situation => ({
+    host: controllerHost("c3"),
+    unreachable: undefined,
+    otherHostKey: false,
+    cluster: cluster(),
+    nodeName: "c3",
+    peerAddress: address("c3"),
+    targetEtcd: undefined,
+    ...change,
+});
+
+const knowledge = knowledgeOf({ memberId: "f03", machineId: "machine-c3", token: TOKEN });
+
+describe("what is known from an earlier run", () => {
+    it("has the member ID as a number", () => {
+        assert.deepEqual(knowledge, {
+            state: { memberId: memberId("c3"), machineId: "machine-c3", token: TOKEN },
+            record: undefined,
+        });
+    });
+
+    it("is nothing for a fresh resource, besides what the lock tells", () => {
+        const told = record("add");
+        assert.deepEqual(knowledgeOf({}, told), { state: {}, record: told });
+    });
+});
+
+describe("a decision", () => {
+    it("is made on one look where nothing will pass by itself", async () => {
+        let looks = 0;
+        const look = async (): Promise<Situation> => situation({ nodeName: `look ${(looks += 1)}` });
+        const { situation: seen } = await decideSettled(look, () => ({ lookAgain: false }));
+        assert.equal(seen.nodeName, "look 1");
+    });
+
+    it("is made again on another look while what was seen may pass by itself", async () => {
+        let looks = 0;
+        const look = async (): Promise<Situation> => situation({ nodeName: `look ${(looks += 1)}` });
+        const settled = await decideSettled(look, ({ nodeName }) => ({ lookAgain: nodeName === "look 1" }));
+        assert.equal(settled.situation.nodeName, "look 2");
+        assert.equal(settled.plan.lookAgain, false);
+    });
+});
+
+describe("deciding an add", () => {
+    it("refuses a host that does not answer, in the words of its connection", () => {
+        const silent = situation({ host: undefined, unreachable: "connection timed out" });
+        assert.match(refused(decideAdd(session(), silent, knowledge)).what, /does not answer: connection timed out/);
+    });
+
+    it("goes by the limits of the program", () => {
+        const blank = situation({ host: blankHost("c3"), cluster: cluster({}, ["c1", "c2"]) });
+        const plan = decideAdd(session(), blank, knowledgeOf({ token: TOKEN }));
+        assert.equal(plan.kind, "add");
+        const limited = { ...session().inputs.cluster, maxControllers: 2 };
+        const plan2 = decideAdd(session({ inputs: { cluster: limited } }), blank, knowledgeOf({ token: TOKEN }));
+        assert.match(refused(plan2).what + refused(plan2).evidence.join(), /maxControllers/);
+    });
+
+    it("goes by who serves the target's own etcd", () => {
+        const foreign = situation({ targetEtcd: { clusterId: 0xbadn, memberIds: [1n] } });
+        assert.equal(refused(decideAdd(session(), foreign, knowledge)).topic, "second-cluster");
+    });
+});
+
+describe("deciding a removal", () => {
+    it("leaves a node alone whose newer owner was made in this process", () => {
+        const token = newToken();
+        const host = controllerHost("c3", { marker: marker("c3", "controller", { token }) });
+        assert.equal(decideRemove(session(), situation({ host }), knowledge).kind, "leave-alone");
+    });
+
+    it("refuses a node whose newer owner was made elsewhere", () => {
+        const host = controllerHost("c3", { marker: marker("c3", "controller", { token: "of another process" }) });
+        assert.equal(decideRemove(session(), situation({ host }), knowledge).kind, "refuse");
+    });
+
+    it("strands no workers, whose way to the API is in the cluster's configuration", () => {
+        const served = node("w1", { annotations: { "pulumi-mke/api-server": `https://${address("c3")}:6443` } });
+        const seen = situation({ cluster: cluster({ nodes: [...cluster().nodes, served] }) });
+        assert.equal(refused(decideRemove(session(), seen, knowledge)).topic, "stranded-workers");
+        const external = { spec: { api: { externalAddress: "k8s.example.com" } } };
+        assert.equal(decideRemove(session({ config: external }), seen, knowledge).kind, "remove");
+    });
+});
+
+describe("a refusal", () => {
+    const refusal = { kind: "refuse", what: "two members", evidence: ["here", "there"], lookAgain: false } as const;
+
+    it("is an error with its evidence and the section of the runbook", () => {
+        assert.throws(
+            () => refuseIfSaid({ ...refusal, topic: "ghost-member" }, "10.0.0.3"),
+            (error: Error) => {
+                assert.ok(error instanceof RefusedError);
+                assert.match(
+                    error.message,
+                    /^deciding on 10\.0\.0\.3: two members\n {2}here\n {2}there\nNothing was changed/,
+                );
+                assert.equal(error.topic, "ghost-member");
+                return true;
+            },
+        );
+    });
+
+    it("is no plan, and a plan is no refusal", () => {
+        assert.doesNotThrow(() => refuseIfSaid({ kind: "add" }, "10.0.0.3"));
+        assert.throws(() => refuseIfSaid(refusal, "10.0.0.3"), RefusedError);
+    });
+});
+
+describe("deciding a repair", () => {
+    it("cannot be done for a host that does not answer", () => {
+        assert.equal(decideRepair(session(), situation({ host: undefined }), knowledge), undefined);
+    });
+
+    it("finds nothing to do on a healthy node", () => {
+        const marked = cluster({ nodes: cluster().nodes.map((one) => ({ ...one, annotations: annotations() })) });
+        assert.deepEqual(decideRepair(session(), situation({ cluster: marked }), knowledge)?.drift, []);
+    });
+
+    it("knows the worker's own role", () => {
+        const seen = { host: workerHost("w1"), nodeName: "w1", peerAddress: address("w1") };
+        const nodes = [node("w1", { ready: false, annotations: annotations() })];
+        const known = knowledgeOf({ machineId: "machine-w1", token: TOKEN });
+        const repair = decideRepair(
+            session({ name: "w1" }),
+            situation({ ...seen, cluster: cluster({ nodes }) }),
+            known,
+        );
+        assert.deepEqual([repair?.action, repair?.drift], ["wait-ready", ["Node w1 is NotReady"]]);
+    });
+});
+
+function annotations(): Record<string, string> {
+    return { "pulumi-mke/owner": OWNER, "pulumi-mke/token": TOKEN };
+}

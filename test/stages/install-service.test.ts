@@ -1,0 +1,145 @@
+import assert from "node:assert/strict";
+import { describe, it } from "mocha";
+import { Deadline } from "../../provider/deadline";
+import { LockError } from "../../provider/errors";
+import { installService, restartService, startService, withJoinToken } from "../../provider/stages/install-service";
+import { only } from "../support/fake-calls";
+import { JOIN_TOKEN } from "../support/fake-host";
+import { type SceneOptions, type Scene, scene } from "../support/fake-operation";
+
+const TOKEN_FILE = "/etc/k0s/k0stoken";
+const soon = (): Deadline => Deadline.after(5000);
+const failed = new Error("the join failed");
+
+const tokenOn = ({ files }: Scene): string => files.get(TOKEN_FILE) ?? "absent";
+
+function isRetired(world: Scene): void {
+    assert.deepEqual(only(world.calls, "c1 invalidate"), ["c1 invalidateJoinToken abcdef"]);
+    assert.match(tokenOn(world), /^# used by pulumi-mke/);
+}
+
+/** The token is nowhere but in the file it was written to. */
+function isSecret({ calls, lines }: Scene, error: unknown = ""): void {
+    const said = [...calls, ...lines, error instanceof Error ? `${error.message}${error.stack ?? ""}` : String(error)];
+    assert.ok(!said.join("\n").includes(JOIN_TOKEN), said.join("\n"));
+}
+
+/** What the join fails with. */
+const failureOf = async (world: Scene, join: () => Promise<unknown>): Promise<unknown> => {
+    try {
+        await withJoinToken(world.operation, join);
+    } catch (error) {
+        return error;
+    }
+    return undefined;
+};
+
+describe("a join token", () => {
+    it("is in a file of the host while the join runs, for root alone, and answers what the join does", async () => {
+        const world = scene();
+        const answer = await withJoinToken(world.operation, async () => tokenOn(world));
+        assert.equal(answer, JOIN_TOKEN);
+        assert.equal(world.calls[1], `c3 writeFile ${TOKEN_FILE} 600`);
+    });
+
+    for (const name of ["c3", "w1"]) {
+        it(`is of the role of ${name}`, async () => {
+            const world = scene({ name });
+            await withJoinToken(world.operation, async () => undefined);
+            assert.equal(world.calls[0], `c1 createJoinToken ${name === "c3" ? "controller" : "worker"}`);
+        });
+    }
+
+    it("is invalid and blank after the join", async () => {
+        const world = scene();
+        await withJoinToken(world.operation, () => installService(world.operation, soon()));
+        isRetired(world);
+        isSecret(world);
+    });
+
+    it("is invalid and blank after a join that failed, and the failure is the join's", async () => {
+        const world = scene();
+        const error = await failureOf(world, () => Promise.reject(failed));
+        assert.equal(error, failed);
+        isRetired(world);
+        isSecret(world, error);
+    });
+
+    it("is invalid also when it could not be written to the host", async () => {
+        let writes = 0;
+        const world: Scene = scene({
+            target: {
+                writeFile: async (path, content) => {
+                    writes += 1;
+                    if (writes === 1) throw failed;
+                    world.files.set(path, content.toString());
+                },
+            },
+        });
+        let joined = false;
+        const error = await failureOf(world, async () => (joined = true));
+        assert.equal(error, failed);
+        assert.equal(joined, false);
+        isRetired(world);
+    });
+
+    const stubborn: SceneOptions = { helper: { invalidateJoinToken: () => Promise.reject(new Error("helper away")) } };
+
+    it("is blank also when the helper cannot invalidate it, and then the join has failed", async () => {
+        const world = scene(stubborn);
+        assert.match(String(await failureOf(world, async () => undefined)), /helper away/);
+        assert.match(tokenOn(world), /^# used/);
+    });
+
+    it("that could not be retired after a failed join is told of in the log, without itself", async () => {
+        const world = scene(stubborn);
+        const error = await failureOf(world, () => Promise.reject(failed));
+        assert.equal(error, failed);
+        assert.match(world.lines.join(), /could not be retired, it expires by itself: helper away/);
+        isSecret(world, error);
+    });
+
+    it("stays on workers of the one version that decodes it at every start, where it is invalid", async () => {
+        const version = "v1.35.1+k0s.0";
+        const { operation } = scene();
+        const k0s = { ...operation.inputs.k0s, version };
+        const worker = scene({ name: "w1", inputs: { k0s } });
+        await withJoinToken(worker.operation, async () => undefined);
+        assert.equal(tokenOn(worker), JOIN_TOKEN);
+        assert.deepEqual(only(worker.calls, "c1 invalidate"), ["c1 invalidateJoinToken abcdef"]);
+
+        const controller = scene({ inputs: { k0s } });
+        await withJoinToken(controller.operation, async () => undefined);
+        isRetired(controller);
+    });
+});
+
+describe("the service", () => {
+    it("is installed with flags that name the token's file and not the token", async () => {
+        const world = scene();
+        await withJoinToken(world.operation, () => installService(world.operation, soon()));
+        const [installed = ""] = only(world.calls, "c3 installService controller");
+        assert.match(installed, new RegExp(`--token-file=${TOKEN_FILE}`));
+    });
+
+    it("is enabled and started, in the lock", async () => {
+        const world = scene({ name: "w1" });
+        await startService(world.operation, soon());
+        assert.deepEqual(world.calls, ["lock prove", "w1 service enable worker", "w1 service start worker"]);
+    });
+
+    it("is restarted in the lock", async () => {
+        const world = scene();
+        await restartService(world.operation, soon());
+        assert.deepEqual(world.calls, ["lock prove", "c3 service restart controller"]);
+    });
+
+    it("is not touched without the lock", async () => {
+        for (const act of [startService, restartService]) {
+            const world = scene();
+            world.loseLock();
+            await assert.rejects(act(world.operation, soon()), LockError);
+            assert.deepEqual(only(world.calls, "c3"), []);
+        }
+    });
+});

@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { describe, it } from "mocha";
+import { Deadline } from "../../provider/deadline";
+import { LockError, RefusedError } from "../../provider/errors";
+import type { HostMarker } from "../../provider/facts/host";
+import { readApiServer } from "../../provider/stages/api-server";
+import { markNode, reconcileLabels } from "../../provider/stages/mark-node";
+import { preflight } from "../../provider/stages/preflight";
+import { markHost, recordInLock, recordOf } from "../../provider/stages/record-operation";
+import { blankHost, CLUSTER_ID, memberId, TOKEN, workerHost } from "../decide/build";
+import { type Scene, type SceneOptions, scene } from "../support/fake-operation";
+
+const soon = (): Deadline => Deadline.after(5000);
+const OWNER = "organization/mke/test/n";
+
+describe("the record of an operation", () => {
+    it("says who does what to whom, and which members there were", () => {
+        const { operation } = scene();
+        const add = {
+            id: "operation-1",
+            kind: "add",
+            owner: OWNER,
+            target: "10.0.0.3",
+            baseline: ["f01", "f02", "f03"],
+        };
+        assert.deepEqual(recordOf(operation, "add"), add);
+        assert.deepEqual(recordOf(operation, "remove", memberId("c3")), { ...add, kind: "remove", removing: "f03" });
+    });
+
+    it("is in the lock, and an operation whose lock is lost does not get that far", async () => {
+        const lost = new LockError({ stage: "holding the lock", what: "lost" });
+        const world = scene({ lock: { record: () => Promise.reject(lost) } });
+        await assert.rejects(recordInLock(world.operation, recordOf(world.operation, "add")), lost);
+        assert.deepEqual(world.calls, ["lock record add"]);
+    });
+});
+
+describe("the mark on a host", () => {
+    const marked = async (options: SceneOptions = {}): Promise<{ world: Scene; markers: HostMarker[] }> => {
+        const markers: HostMarker[] = [];
+        const world = scene({ ...options, target: { writeMarker: async (marker) => void markers.push(marker) } });
+        await markHost(world.operation, recordOf(world.operation, "add"), soon());
+        await markHost(world.operation, undefined, soon());
+        return { world, markers };
+    };
+
+    it("says whose node this is, of which cluster, on which machine, and what is under way", async () => {
+        const { world, markers } = await marked();
+        const settled = {
+            version: 1,
+            owner: OWNER,
+            token: TOKEN,
+            role: "controller",
+            nodeName: "c3",
+            clusterId: CLUSTER_ID,
+            machineId: "machine-c3",
+        };
+        assert.deepEqual(markers, [{ ...settled, operation: recordOf(world.operation, "add") }, settled]);
+    });
+
+    it("counts as a change of the host even when writing it fails: it may have arrived", async () => {
+        const world = scene({ target: { writeMarker: () => Promise.reject(new Error("connection lost")) } });
+        assert.equal(world.operation.progress.hostChanged, false);
+        await assert.rejects(markHost(world.operation, undefined, soon()));
+        assert.equal(world.operation.progress.hostChanged, true);
+    });
+});
+
+describe("the mark on a Node", () => {
+    const owner = { "pulumi-mke/owner": OWNER, "pulumi-mke/token": TOKEN };
+    const annotated = (node: string, annotations: object): string =>
+        `kube annotateNode ${node} ${JSON.stringify(annotations)}`;
+
+    it("says whose it is, and of a worker also on which API server it depends", async () => {
+        const server = "https://10.0.0.1:6443";
+        const worker = scene({ name: "w1" });
+        await markNode(worker.operation, server);
+        assert.deepEqual(worker.calls, [annotated("w1", { ...owner, "pulumi-mke/api-server": server })]);
+
+        const controller = scene();
+        await markNode(controller.operation, server);
+        assert.deepEqual(controller.calls, [annotated("c3", owner)]);
+    });
+
+    it("does not forget the API server where none was read", async () => {
+        const worker = scene({ name: "w1" });
+        await markNode(worker.operation, undefined);
+        assert.deepEqual(worker.calls, [annotated("w1", owner)]);
+    });
+
+    it("comes with the labels of the program", async () => {
+        const world = scene({ inputs: { labels: { "node-role.kubernetes.io/infra": "" } } });
+        await markNode(world.operation, undefined);
+        assert.equal(world.calls[0], 'kube labelNode c3 {"node-role.kubernetes.io/infra":""}');
+    });
+
+    it("is on no plain controller, which has no Node: nothing is annotated or labelled", async () => {
+        const world = scene({ inputs: { role: "controller", labels: { zone: "a" } } });
+        assert.equal(await markNode(world.operation, undefined), "a plain controller has no Node");
+        assert.deepEqual(world.calls, []);
+    });
+
+    it("drops the labels that the program no longer has, and only those", async () => {
+        const world = scene({ inputs: { labels: { zone: "b" } } });
+        await reconcileLabels(world.operation, { zone: "a", disk: "ssd" });
+        assert.deepEqual(world.calls, ['kube labelNode c3 {"disk":null,"zone":"b"}']);
+        assert.equal(await reconcileLabels(scene().operation, {}), "no labels");
+    });
+});
+
+describe("the API server of a node", () => {
+    it("is what its own kubelet says, looked up where the program installs", async () => {
+        const hostFacts = workerHost("w1", { apiServer: "https://10.0.0.2:6443" });
+        const world = scene({ name: "w1", hostFacts });
+        assert.equal(await readApiServer(world.operation, soon()), "https://10.0.0.2:6443");
+    });
+});
+
+describe("pre-flight", () => {
+    it("refuses a host with everything it lacks, and asks nobody", () => {
+        const world = scene({ hostFacts: blankHost("c3", { cpus: 0, memoryMiB: 10 }) });
+        assert.throws(
+            () => preflight(world.operation),
+            (error: Error) =>
+                error instanceof RefusedError && /CPUs: 0 found.*; memory: 10 MiB found/.test(error.message),
+        );
+        assert.deepEqual(world.calls, []);
+        assert.doesNotThrow(() => preflight(scene().operation));
+    });
+});
