@@ -117,13 +117,13 @@ export async function withSession<T>(
     action: (session: Session, started: () => void) => Promise<T>,
 ): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
-        let begun = false;
+        const changes = { begun: false };
         const session = await openSession(inputs, state);
         try {
-            return await action(session, () => (begun = true));
+            return await action(session, () => (changes.begun = true));
         } catch (error) {
             const isLost = error instanceof MkeError && error.retryable && !(error instanceof LockError);
-            if (begun || !isLost || attempt === HELPERS) throw error;
+            if (changes.begun || !isLost || attempt === HELPERS) throw error;
             session.log.line(`looking for a controller again: ${error.message.split("\n")[0] ?? ""}`);
         } finally {
             session.close();

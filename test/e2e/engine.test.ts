@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "mocha";
 import { MkeControllerNode } from "pulumi-mke";
-import { utils } from "ssh2";
 import { RESOURCES } from "../sim";
 import { Engine } from "../support/engine";
 import { findPulumi } from "../support/find-pulumi";
 import { type Scene, startScene, writesIn } from "./scene";
+import { newSshKey } from "../support/ssh-key";
 
 const pulumi = findPulumi();
 if (pulumi === undefined) {
@@ -128,7 +128,7 @@ if (pulumi === undefined) {
 
         it("says that a login is refused", async () => {
             const { sim, engine, program } = scene;
-            const wrong = { ...sim.connectionArgs("w1"), privateKey: utils.generateKeyPairSync("ed25519").private };
+            const wrong = { ...sim.connectionArgs("w1"), privateKey: newSshKey() };
             await assert.rejects(engine.up(program([], ["w1"], { connection: wrong })), /10\.77\.0\.13[^]*refused/);
         });
 
@@ -172,7 +172,7 @@ if (pulumi === undefined) {
                 await engine.configure({
                     "mke:controller": "10.77.0.11",
                     "mke:workers[0]": "10.77.0.21",
-                    "mke:privateKey": utils.generateKeyPairSync("ed25519").private,
+                    "mke:privateKey": newSshKey(),
                 });
                 const quickStart = (): Promise<void> => {
                     require("../../../examples/quickstart/index.js");

@@ -3,7 +3,7 @@ import { afterEach, describe, it } from "mocha";
 import { EngineGoneError } from "../../provider/engine";
 import { CommandError, RefusedError } from "../../provider/errors";
 import { addController, continueController } from "../../provider/pipelines/add-controller";
-import { blankHost, cluster, controlNode, etcdMember, member, memberId, node } from "../decide/build";
+import { blankHost, cluster, controllerHost, controlNode, etcdMember, member, memberId, node } from "../decide/build";
 import { only } from "../support/fake-calls";
 import { listed } from "../support/fake-etcd";
 import { ownServers, type Scene, type SceneOptions, scene, stagesOf } from "../support/fake-operation";
@@ -128,6 +128,16 @@ describe("adding a controller", () => {
         assert.deepEqual(only(world.calls, "c1 invalidate"), ["c1 invalidateJoinToken abcdef"]);
     });
 
+    it("does not start k0s when a member is not healthy any more", async () => {
+        let healthy = true;
+        const world = joining({
+            target: { installService: async () => void (healthy = false) },
+            others: { isReady: async () => healthy },
+        });
+        await assert.rejects(add(world), { name: "RefusedError", topic: "quorum" });
+        assert.deepEqual(only(world.calls, "c3 service "), []);
+    });
+
     it("does not start k0s without the lock", async () => {
         const world: Scene = joining({ target: { installService: async () => world.loseLock() } });
         await assert.rejects(add(world), { name: "LockError" });
@@ -186,5 +196,13 @@ describe("going on with an interrupted join", () => {
             "lock stretch 900",
         ]);
         assert.deepEqual(only(world.calls, "c1 createJoinToken", "c3 installService"), []);
+    });
+
+    it("blanks the token that the interrupted one left", async () => {
+        const hostFacts = controllerHost("c3", { tokenFile: "token" });
+        const world = joining({ cluster: { ...two, members: [...two.members, own] }, hostFacts });
+        world.files.set("/etc/k0s/k0stoken", "left");
+        await continueController(world.operation, own);
+        assert.match(world.files.get("/etc/k0s/k0stoken") ?? "", /^# used/);
     });
 });

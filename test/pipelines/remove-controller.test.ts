@@ -166,6 +166,18 @@ describe("a controller's removal that goes wrong", () => {
         assert.deepEqual(only(world.calls, "kube patch", "etcd removeMember", "kube delete", ...HOST_GONE), []);
     });
 
+    it("touches neither etcd nor the host when another controller died during the drain", async () => {
+        for (const howToLeave of ["spec-leave", "member-remove"] as const) {
+            let alive = true;
+            const world = leaving({
+                kube: { setUnschedulable: async () => void (alive = false) },
+                others: { isReady: async () => alive },
+            });
+            await assert.rejects(remove(world, { howToLeave }), { name: "RefusedError", topic: "quorum" });
+            assert.deepEqual(only(world.calls, "kube patch", "etcd removeMember", "kube delete", ...HOST_GONE), []);
+        }
+    });
+
     it("touches neither etcd nor the host when the lock was lost", async () => {
         const world: Scene = leaving({ kube: { setUnschedulable: async () => world.loseLock() } });
         await assert.rejects(remove(world), { name: "LockError" });
@@ -200,23 +212,23 @@ describe("a controller's removal that goes wrong", () => {
 
     it("does not delete the object of a member that left for other reasons before k0s says so", async () => {
         const { timeouts } = leaving().operation.inputs;
-        const options = { inputs: { timeouts: { ...timeouts, leave: 0 } } };
+        const options = { inputs: { timeouts: { ...timeouts, leave: 0, api: 0 } } };
         const waiting = { member: undefined, steps: { ...LEFT_ALREADY, leave: "wait-joined-false" as const } };
         const world = leaving(options);
         await assert.rejects(remove(world, waiting), { name: "TimeoutError" });
         assert.deepEqual(only(world.calls, "kube deleteEtcdMember", "c3 reset"), []);
 
         const ours = leaving(options);
-        ours.etcd.members = cluster().members.map(({ peerHosts: _hosts, ...one }) => ({ ...one, peerUrls: [] }));
-        await assert.rejects(remove(ours, { ...waiting, resumes: record("remove") }));
-        assert.deepEqual(only(ours.calls, "kube deleteEtcdMember"), [OBJECT]);
+        ours.etcd.members = ours.etcd.members.slice(0, 2);
+        await assert.rejects(remove(ours, { ...waiting, resumes: record("remove") }), /verifying etcd/);
+        assert.deepEqual(only(ours.calls, "kube deleteEtcdMember", "c3 reset"), [OBJECT, "c3 reset /var/lib/k0s"]);
     });
 
     it("fails in the end when a bystander is not healthy any more", async () => {
         const { timeouts } = leaving().operation.inputs;
-        const world = leaving({
+        const world: Scene = leaving({
             inputs: { timeouts: { ...timeouts, api: 0 } },
-            others: { isReady: async () => false },
+            others: { isReady: async () => world.etcd.members.length === 3 },
         });
         await assert.rejects(remove(world), /verifying etcd on 10\.0\.0\.1: .*c2 .* is not healthy/);
     });

@@ -34,8 +34,12 @@ describe("repairing a node", () => {
         ["nothing", ["marking the node"], []],
         ["reclaim", ["marking the node"], []],
         ["wait-ready", ["waiting for the Node", "marking the node"], []],
-        ["start-service", ["starting k0s", "waiting for the Node", "marking the node"], START],
-        ["restart", ["restarting k0s", "waiting for the Node", "marking the node"], ["c3 service restart controller"]],
+        ["start-service", ["starting k0s", "waiting for k0s", "waiting for the Node", "marking the node"], START],
+        [
+            "restart",
+            ["restarting k0s", "waiting for k0s", "waiting for the Node", "marking the node"],
+            ["c3 service restart controller"],
+        ],
     ];
     for (const [action, stages, touched] of expected) {
         it(`by ${action} is ${stages.join(", ")}, and touches nothing else`, async () => {
@@ -49,6 +53,7 @@ describe("repairing a node", () => {
 describe("a node that is what it should be", () => {
     it("is marked only once its Node is Ready", async () => {
         const { operation, calls } = scene({
+            hostFacts: controllerHost("c3"),
             cluster: cluster({ nodes: [] }),
             inputs: { timeouts: { ...world().operation.inputs.timeouts, ready: 0 } },
         });

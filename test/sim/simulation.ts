@@ -1,6 +1,5 @@
 import { createServer, type AddressInfo, type Server } from "node:net";
 import type { Duplex } from "node:stream";
-import { utils } from "ssh2";
 import type { SimCluster } from "./k0s/cluster";
 import { ControllerDaemon } from "./k0s/controller";
 import { WorkerDaemon } from "./k0s/worker";
@@ -20,6 +19,7 @@ import { ApiServers } from "./servers/api-server";
 import { Bastion } from "./servers/bastion";
 import { EtcdServers } from "./servers/etcd-server";
 import { parseKey, SshServer } from "./servers/ssh-server";
+import { newSshKey } from "../support/ssh-key";
 
 export interface SimulationOptions {
     /** Simulated seconds for one real second; default 20. 0: time passes only by `advance`. */
@@ -84,11 +84,11 @@ export class Simulation {
             connectivityChanged: () => world.clusters.forEach(({ etcd }) => etcd.checkLeader()),
             disconnect: (host) => simulation.sshServers.get(host)?.server.disconnect(),
         };
-        const key = utils.generateKeyPairSync("ed25519").private;
+        const key = newSshKey();
         const simulation: Simulation = new Simulation(world, key);
         simulation.bastionServer = await Bastion.start(
             world,
-            utils.generateKeyPairSync("ed25519").private,
+            newSshKey(),
             parseKey(key),
         );
         return simulation;

@@ -2,7 +2,16 @@ import assert from "node:assert/strict";
 import { describe, it } from "mocha";
 import { Deadline } from "../../provider/deadline";
 import { LockError } from "../../provider/errors";
-import { installService, restartService, startService, withJoinToken } from "../../provider/stages/install-service";
+import type { HostFacts } from "../../provider/facts/host";
+import type { K0sSource } from "../../provider/inputs";
+import {
+    blankLeftToken,
+    installService,
+    restartService,
+    startService,
+    withJoinToken,
+} from "../../provider/stages/install-service";
+import { controllerHost, workerHost } from "../decide/build";
 import { only } from "../support/fake-calls";
 import { JOIN_TOKEN } from "../support/fake-host";
 import { type SceneOptions, type Scene, scene } from "../support/fake-operation";
@@ -111,6 +120,30 @@ describe("a join token", () => {
         const controller = scene({ inputs: { k0s } });
         await withJoinToken(controller.operation, async () => undefined);
         isRetired(controller);
+    });
+});
+
+describe("a join token that a killed join left behind", () => {
+    const blank = async (name: string, change: Partial<HostFacts>, k0s: Partial<K0sSource> = {}): Promise<Scene> => {
+        const facts = name === "c3" ? controllerHost(name, change) : workerHost(name, change);
+        const world = scene({ name, hostFacts: facts, inputs: { k0s: { installPath: "/usr/local/bin/k0s", ...k0s } } });
+        world.files.set(TOKEN_FILE, JOIN_TOKEN);
+        await blankLeftToken(world.operation, soon());
+        return world;
+    };
+
+    it("is blanked where the host is ours", async () => {
+        const world = await blank("c3", { tokenFile: "token" });
+        assert.match(tokenOn(world), /^# used/);
+    });
+
+    it("stays where the host is not, where it is blank already, and where its worker needs it at every start", async () => {
+        const kept = [
+            await blank("c3", { tokenFile: "token", marker: undefined }),
+            await blank("c3", { tokenFile: "blank" }),
+            await blank("w1", { tokenFile: "token" }, { version: "v1.35.1+k0s.0" }),
+        ];
+        assert.deepEqual(kept.map(tokenOn), [JOIN_TOKEN, JOIN_TOKEN, JOIN_TOKEN]);
     });
 });
 

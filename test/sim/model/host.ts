@@ -1,9 +1,9 @@
-import { utils } from "ssh2";
 import type { Duplex } from "node:stream";
 import { FileSystem } from "./file-system";
 import { k0sProgram } from "./k0s-program";
 import { ServiceManager } from "./units";
 import type { World } from "./world";
+import { newSshKey } from "../../support/ssh-key";
 
 export interface HostOptions {
     /** What the provider calls it by: `host`. */
@@ -201,5 +201,5 @@ export class SimHost {
 }
 
 function newHostKey(): string {
-    return utils.generateKeyPairSync("ed25519").private;
+    return newSshKey();
 }
