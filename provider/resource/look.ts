@@ -6,7 +6,7 @@ import { sharedAddresses } from "../decide/address";
 import { isOtherMachine } from "../decide/identity";
 import { nodeNameOf, peerAddressOf } from "../decide/names";
 import type { TargetEtcd } from "../decide/plan";
-import { HostKeyError, RefusedError } from "../errors";
+import { ConnectionError, RefusedError } from "../errors";
 import type { ClusterFacts } from "../facts/cluster";
 import { readCluster } from "../facts/cluster-view";
 import { readShared } from "../facts/shared-view";
@@ -63,13 +63,14 @@ async function lookAt(
 ): Promise<Situation> {
     const [probe, cluster] = await Promise.all([probeHost(session, patience), view]);
     const { inputs } = session;
-    if (probe.host === undefined)
-        return { ...probe, ...namesWithoutHost(inputs, remembered), cluster, targetEtcd: undefined };
+    if ("failure" in probe) return withoutHost(inputs, probe.failure, remembered, cluster);
     if (!session.alone) requireOtherMachine(probe.host, cluster);
     // A host may have been renamed, or be another machine by now: the node is still the one that state knows.
     const nodeName = remembered.nodeName ?? nodeNameOf(probe.host, inputs);
     return {
         ...probe,
+        unreachable: undefined,
+        otherHostKey: false,
         cluster,
         nodeName,
         peerAddress: addressOf(inputs, probe.host, cluster, nodeName, remembered),
@@ -80,15 +81,35 @@ async function lookAt(
 async function probeHost(
     { target, inputs }: Session,
     patience: number,
-): Promise<Pick<Situation, "host" | "unreachable" | "otherHostKey">> {
+): Promise<{ readonly host: HostFacts } | { readonly failure: ConnectionError }> {
     try {
-        const host = await target.probe(probePaths(inputs), Deadline.afterSeconds(patience));
-        return { host, unreachable: undefined, otherHostKey: false };
+        return { host: await target.probe(probePaths(inputs), Deadline.afterSeconds(patience)) };
     } catch (error) {
-        if (error instanceof HostKeyError) return { host: undefined, unreachable: error.message, otherHostKey: true };
-        if (isUnreachable(error)) return { host: undefined, unreachable: error.message, otherHostKey: false };
+        if (error instanceof ConnectionError) return { failure: error };
         throw error;
     }
+}
+
+/** What is left to decide on when the host cannot be asked; without a name from an earlier run, nothing is. */
+function withoutHost(
+    inputs: NodeInputs,
+    failure: ConnectionError,
+    remembered: Remembered,
+    cluster: ClusterFacts,
+): Situation {
+    const nodeName = remembered.nodeName ?? inputs.nodeName;
+    // The helper is not to blame: looking for another one would only take as long again.
+    if (nodeName === undefined)
+        throw isUnreachable(failure) ? new ConnectionError({ ...failure.details, retryable: false }) : failure;
+    return {
+        host: undefined,
+        unreachable: failure.message,
+        otherHostKey: !isUnreachable(failure),
+        cluster,
+        nodeName,
+        peerAddress: remembered.peerAddress ?? inputs.privateAddress ?? inputs.host,
+        targetEtcd: undefined,
+    };
 }
 
 /** A node never helps with its own change: what it says of the cluster ends with it. */
@@ -134,19 +155,6 @@ function requireAddress(inputs: NodeInputs, host: HostFacts, known: readonly str
         what: found.why,
         advice: "Correct `privateAddress`. Nothing was changed.",
     });
-}
-
-function namesWithoutHost(inputs: NodeInputs, remembered: Remembered): Pick<Situation, "nodeName" | "peerAddress"> {
-    const nodeName = remembered.nodeName ?? inputs.nodeName;
-    if (nodeName === undefined) {
-        throw new RefusedError({
-            stage: STAGE,
-            host: inputs.host,
-            what: "it does not answer, and no earlier run found out its node name",
-            advice: "Bring the host back, or give `nodeName`.",
-        });
-    }
-    return { nodeName, peerAddress: remembered.peerAddress ?? inputs.privateAddress ?? inputs.host };
 }
 
 async function askTargetEtcd({ target, inputs }: Session, host: HostFacts): Promise<TargetEtcd | undefined> {

@@ -153,7 +153,7 @@ if (pulumi === undefined) {
                 new MkeControllerNode("two", args);
                 return Promise.resolve();
             };
-            await assert.rejects(engine.up(twice), /the resources "one" and "two" have the same host/);
+            await assert.rejects(engine.preview(twice), /the resources "one" and "two" have the same host/);
         });
 
         it("says that no controller is left that could help", async () => {
@@ -175,7 +175,9 @@ if (pulumi === undefined) {
                     "mke:privateKey": newSshKey(),
                 });
                 const quickStart = (): Promise<void> => {
-                    require("../../../examples/quickstart/index.js");
+                    const program = require.resolve("../../../examples/quickstart/index.js");
+                    delete require.cache[program];
+                    require(program);
                     return Promise.resolve();
                 };
                 const changes = await engine.preview(quickStart);

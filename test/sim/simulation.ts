@@ -86,11 +86,7 @@ export class Simulation {
         };
         const key = newSshKey();
         const simulation: Simulation = new Simulation(world, key);
-        simulation.bastionServer = await Bastion.start(
-            world,
-            newSshKey(),
-            parseKey(key),
-        );
+        simulation.bastionServer = await Bastion.start(world, newSshKey(), parseKey(key));
         return simulation;
     }
 
