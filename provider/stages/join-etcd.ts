@@ -1,6 +1,7 @@
 import { type Deadline, type Look, waitFor } from "../deadline";
 import { CommandError, RefusedError } from "../errors";
 import { memberIdToHex } from "../facts/cluster";
+import { normalAddress } from "../decide/address";
 import { hostOf } from "../facts/cluster-view";
 import type { HostOperation } from "../pipelines/operation";
 
@@ -39,12 +40,17 @@ async function lookForVoter(
     const { members } = await operation.cluster.etcd.members();
     const member = members.find((candidate) => isJoiner(operation, others, candidate));
     if (member !== undefined && member.name !== "" && !member.learner) return { done: member.id };
-    await failIfHopeless(operation, member, deadline);
+    const isTaken = members.some(({ id, peerUrls }) => others.includes(id) && isAt(operation, peerUrls));
+    await failIfHopeless(operation, isTaken, deadline);
     return { seen: describe(member) };
 }
 
-function isJoiner({ peerAddress }: HostOperation, others: readonly bigint[], candidate: EtcdMemberSeen): boolean {
-    return !others.includes(candidate.id) && candidate.peerUrls.some((url) => hostOf(url) === peerAddress);
+function isJoiner(operation: HostOperation, others: readonly bigint[], { id, peerUrls }: EtcdMemberSeen): boolean {
+    return !others.includes(id) && isAt(operation, peerUrls);
+}
+
+function isAt({ peerAddress }: HostOperation, peerUrls: readonly string[]): boolean {
+    return peerUrls.some((url) => normalAddress(hostOf(url)) === peerAddress);
 }
 
 function describe(member: EtcdMemberSeen | undefined): string {
@@ -53,11 +59,7 @@ function describe(member: EtcdMemberSeen | undefined): string {
     return member.name === "" ? `member ${id} was added and never started` : `member ${id} is a learner`;
 }
 
-async function failIfHopeless(
-    operation: HostOperation,
-    member: EtcdMemberSeen | undefined,
-    deadline: Deadline,
-): Promise<void> {
+async function failIfHopeless(operation: HostOperation, isTaken: boolean, deadline: Deadline): Promise<void> {
     const { target, kind } = operation;
     const state = await target.serviceState(kind, deadline);
     const restarting = state !== undefined && state.restarts >= RESTARTS_TO_GIVE_UP;
@@ -70,7 +72,8 @@ async function failIfHopeless(
             advice: "The reason is in the lines above. Nothing else was changed; run `pulumi up` again when it is mended.",
         });
     }
-    if (member === undefined) await failIfAddressTaken(operation, deadline);
+    // The journal alone may tell of an earlier attempt.
+    if (isTaken) await failIfAddressTaken(operation, deadline);
 }
 
 async function failIfAddressTaken({ target, kind, peerAddress }: HostOperation, deadline: Deadline): Promise<void> {

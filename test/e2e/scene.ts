@@ -19,11 +19,11 @@ export interface Scene {
     readonly sim: Simulation;
     readonly engine: Engine;
     /** Registers these hosts as nodes, by their names in the simulation. */
-    program(
+    readonly program: (
         controllers: readonly string[],
         workers?: readonly string[],
         more?: Partial<MkeControllerNodeArgs>,
-    ): PulumiFn;
+    ) => PulumiFn;
     close(): Promise<void>;
 }
 

@@ -98,9 +98,9 @@ describe("a join that cannot succeed", () => {
     });
 
     for (const line of ["etcdserver: Peer URLs already exists", "membership: member ID already exist"]) {
-        it(`is refused when k0s logs "${line}"`, async () => {
-            const world = joining(undefined, { target: { journal: async () => `one\n${line}\ntwo` } });
-            await assert.rejects(wait(world, 60_000), (error: Error) => {
+        it(`is refused when an older member has the address and k0s logs "${line}"`, async () => {
+            const world = joining({}, { target: { journal: async () => `one\n${line}\ntwo` } });
+            await assert.rejects(wait(world, 60_000, [...others, memberId("c3")]), (error: Error) => {
                 assert.ok(error instanceof RefusedError);
                 assert.equal(error.topic, "member-on-wiped-host");
                 assert.match(error.message, /an older member at 10\.0\.0\.3/);
@@ -109,8 +109,10 @@ describe("a join that cannot succeed", () => {
         });
     }
 
-    it("is not looked for in old lines of the journal once the member is there", async () => {
-        const world = joining({ learner: true }, { target: { journal: async () => "Peer URLs already exists" } });
-        await assert.rejects(wait(world), TimeoutError);
+    it("does not believe the journal of an earlier attempt when no older member has the address", async () => {
+        for (const joiner of [undefined, { learner: true }]) {
+            const world = joining(joiner, { target: { journal: async () => "Peer URLs already exists" } });
+            await assert.rejects(wait(world), TimeoutError);
+        }
     });
 });
