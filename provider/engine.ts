@@ -36,8 +36,12 @@ export async function asOperation<T>(operation: () => Promise<T>): Promise<T> {
     } finally {
         operations -= 1;
         // Nobody is left to answer to, and nobody else would end this process.
-        if (engineIsGone && operations === 0) setImmediate(() => process.exit(1));
+        if (engineIsGone && operations === 0 && isProviderProcess()) setImmediate(() => process.exit(1));
     }
+}
+
+function isProviderProcess(): boolean {
+    return engineAddress(process.argv) !== undefined;
 }
 
 interface Address {

@@ -125,7 +125,9 @@ async function findAmong(
 
 function usable(request: HelperRequest, inspected: Inspected, skipped: Skipped[]): ClusterConnection[] {
     if ("connection" in inspected) return [inspected.connection];
-    request.log.line(`not working through ${inspected.host}: ${inspected.reason}`);
+    // That the target does not help itself needs no line.
+    if (inspected.host !== request.target)
+        request.log.line(`not working through ${inspected.host}: ${inspected.reason}`);
     skipped.push(inspected);
     return [];
 }
