@@ -191,11 +191,11 @@ if (pulumi === undefined) {
     });
 }
 
-/** A program runs when it is loaded; other tests load the same one. */
+/** A program runs when it is loaded, so it is not kept: other tests load the same one. */
 function loadAfresh(path: string): void {
     const load = createRequire(__filename);
-    Reflect.deleteProperty(load.cache, load.resolve(path));
     load(path);
+    Reflect.deleteProperty(load.cache, load.resolve(path));
 }
 
 function memberNames({ sim }: Scene): string[] {

@@ -123,7 +123,6 @@ export function scene(options: SceneOptions = {}): Scene {
 
 /** The target's own etcd and API server, which the stages dial; undone by what it answers. */
 export function ownServers({ operation, calls, etcd, kube }: Scene, own: OwnServers = {}): () => void {
-    const clients = { etcd: etcdClient.connectEtcd, kube: kubeClient.connectKube };
     const state: EtcdState = {
         clusterId: own.clusterId ?? etcd.clusterId,
         memberId: own.memberId ?? 0xf03n,
@@ -136,11 +135,18 @@ export function ownServers({ operation, calls, etcd, kube }: Scene, own: OwnServ
     );
     replace(kubeClient, "connectKube", async () => fakeKube([], kube, own.kube));
     const nameOf = ({ address: at }: Host): string => (at === operation.target.address ? operation.nodeName : at);
-    return () => {
-        replace(etcdClient, "connectEtcd", clients.etcd);
-        replace(kubeClient, "connectKube", clients.kube);
-    };
+    return restoreServers;
 }
+
+const real = { connectEtcd: etcdClient.connectEtcd, connectKube: kubeClient.connectKube };
+
+function restoreServers(): void {
+    replace(etcdClient, "connectEtcd", real.connectEtcd);
+    replace(kubeClient, "connectKube", real.connectKube);
+}
+
+// Whatever a test did: the next one, of whatever file, meets the real ones.
+afterEach(restoreServers);
 
 export interface OwnServers {
     readonly clusterId?: bigint;
