@@ -1,4 +1,3 @@
-import { createHash, X509Certificate } from "node:crypto";
 import { parse } from "yaml";
 import { type EtcdOptions, openEtcd, readEtcdCredentials } from "../adapters/etcd/client";
 import type { Etcd } from "../adapters/etcd";
@@ -10,6 +9,7 @@ import { type KubeCredentials, readKubeCredentials } from "../adapters/kube/cred
 import type { Deadline } from "../deadline";
 import type { HelperFacts } from "./cluster";
 import type { HostFacts } from "./host";
+import { caFingerprint } from "./host-probe";
 
 /** Written by k0s while it runs; root only (observed.md). */
 const RUNTIME_CONFIG = "/run/k0s/k0s.yaml";
@@ -93,7 +93,7 @@ export async function connectController(
             address: host.address,
             machineId: facts.machineId,
             nodeName: registeredName(facts),
-            caFingerprint: fingerprintOf(credentials.ca),
+            caFingerprint: caFingerprint(credentials.ca),
             ...identity,
             k0sVersion: version,
             dataDir,
@@ -105,12 +105,6 @@ export async function connectController(
         close();
         throw error;
     }
-}
-
-/** `sha256:<hex>` of a PEM certificate's public key. */
-export function fingerprintOf(pem: string): string {
-    const spki = new X509Certificate(pem).publicKey.export({ type: "spki", format: "der" });
-    return `sha256:${createHash("sha256").update(spki).digest("hex")}`;
 }
 
 /** `--hostname-override` of the kubelet, else the host's name, as k0s does it: trimmed and in lower case. */

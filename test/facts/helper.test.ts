@@ -4,7 +4,8 @@ import { stringify } from "yaml";
 import type { Etcd } from "../../provider/adapters/etcd";
 import { Deadline } from "../../provider/deadline";
 import { ConnectionError, RefusedError } from "../../provider/errors";
-import { type ControllerClients, fingerprintOf, registeredName } from "../../provider/facts/controller";
+import { type ControllerClients, registeredName } from "../../provider/facts/controller";
+import { caFingerprint as caFingerprintOf } from "../../provider/facts/host-probe";
 import { connectCluster, type HelperRequest } from "../../provider/facts/helper";
 import type { HostFacts } from "../../provider/facts/host";
 import type { Connection, ControllerAddress } from "../../provider/inputs";
@@ -33,7 +34,7 @@ describe("finding a controller to work through", () => {
         const ca = await TestCa.create();
         const { cert, key } = await ca.issue("CN=kubernetes-admin");
         const encode = (text: string): string => Buffer.from(text).toString("base64");
-        caFingerprint = fingerprintOf(ca.cert);
+        caFingerprint = caFingerprintOf(ca.cert);
         adminConf = stringify({
             clusters: [{ cluster: { "certificate-authority-data": encode(ca.cert) } }],
             users: [{ user: { "client-certificate-data": encode(cert), "client-key-data": encode(key) } }],
