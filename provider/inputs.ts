@@ -44,6 +44,8 @@ export interface K0sSource {
     readonly sha256?: string;
     /** A k0s binary on the machine that runs Pulumi. */
     readonly localPath?: string;
+    /** An OCI artifact that holds the k0s binary: `registry.example.com/mke/k0s:v1.36.3-k0s.2`. */
+    readonly ociArtifact?: string;
     readonly installPath: string;
 }
 
@@ -53,6 +55,40 @@ export interface DrainInputs {
     /** Seconds a pod gets; -1 = what the pod itself says. */
     readonly gracePeriod: number;
     readonly onFailure: "continue" | "fail";
+    /** How many nodes of a cluster drain at a time, across processes. */
+    readonly concurrency: number;
+}
+
+/** What is kept of the cluster before and after its etcd members change (safety.md 23). */
+export interface BackupInputs {
+    readonly skip: boolean;
+    /** Directory on the machine that runs Pulumi; absent: the backup stays on the helper. */
+    readonly directory?: string;
+    /** Encrypts what goes into `directory`. */
+    readonly passphrase?: string;
+    /** `directory` without a passphrase, asked for in so many words. */
+    readonly unencrypted: boolean;
+}
+
+export interface LockInputs {
+    /** Take over a Lease of another owner that was not renewed for longer than it lives, instead of failing. */
+    readonly adoptStale: boolean;
+}
+
+/** How to read from the registry that the cluster's artifacts come from; absent fields come from MkeConfig, where there is one. */
+export interface RegistryInputs {
+    readonly username?: string;
+    readonly password?: string;
+    /** PEM. */
+    readonly caCertificate?: string;
+}
+
+/** Only for clusters that have an MkeConfig. */
+export interface MkeInputs {
+    /** Path of the SSH key as MkeConfig names it (`spec.hosts[].ssh.keyPath`), valid where mkectl runs. */
+    readonly keyPath?: string;
+    /** Restart MKE's workloads after controllers came or went, so that they spread. */
+    readonly redistributeWorkloads: boolean;
 }
 
 /** All in seconds. */
@@ -71,6 +107,10 @@ export interface Timeouts {
     readonly api: number;
     readonly stop: number;
     readonly reset: number;
+    /** For one backup. */
+    readonly backup: number;
+    /** Until MKE's release is Ready and its add-ons have scaled. */
+    readonly addons: number;
 }
 
 /** `false` turns the check off. */
@@ -93,6 +133,7 @@ export interface NodeInputs {
     /** Address for etcd peers and the kubelet; default: `host` if it is an address of the machine, else found on it. */
     readonly privateAddress?: string;
     readonly k0s: K0sSource;
+    readonly registry: RegistryInputs;
     readonly dataDir: string;
     readonly kubeletRootDir?: string;
     readonly installFlags: readonly string[];
@@ -101,6 +142,9 @@ export interface NodeInputs {
     /** Merged over the configuration taken from the helper; controllers only. */
     readonly k0sConfig?: Readonly<Record<string, unknown>>;
     readonly drain: DrainInputs;
+    readonly backup: BackupInputs;
+    readonly lock: LockInputs;
+    readonly mke: MkeInputs;
     readonly timeouts: Timeouts;
     readonly preflight: Preflight;
     readonly onUnreachable: "fail" | "remove-from-cluster";

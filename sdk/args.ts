@@ -3,7 +3,19 @@
  * errors is found by `check`, in a preview already, unless it says otherwise; nothing has been contacted then.
  */
 import type { Input, Output } from "@pulumi/pulumi";
-import type { ClusterInputs, Connection, DrainInputs, K0sSource, Preflight, Role, Timeouts } from "../provider/inputs";
+import type {
+    BackupInputs,
+    ClusterInputs,
+    Connection,
+    DrainInputs,
+    K0sSource,
+    LockInputs,
+    MkeInputs,
+    Preflight,
+    RegistryInputs,
+    Role,
+    Timeouts,
+} from "../provider/inputs";
 import type { NodeStatus } from "../provider/resource/state";
 
 /** How to log in to a host. Names, units and defaults are those of `@pulumi/command`'s connection, but `host`. */
@@ -94,6 +106,8 @@ export interface K0sArgs {
     readonly sha256?: Input<string>;
     /** Path of a k0s program on the machine that runs Pulumi. Error: together with `downloadUrl`. */
     readonly localPath?: Input<string>;
+    /** OCI artifact that holds the program, `registry/path:tag` or `registry/path@sha256:…`; read with `registry`. Error: together with `downloadUrl` or `localPath`. */
+    readonly ociArtifact?: Input<string>;
     /** Path of the program on the host. Default `/usr/local/bin/k0s`. Error: not absolute, or inside `dataDir`. */
     readonly installPath?: Input<string>;
 }
@@ -108,6 +122,47 @@ export interface DrainArgs {
     readonly gracePeriod?: Input<number>;
     /** `continue`: a drain that fails is reported and the removal goes on, as with `mkectl`. `fail`: the removal ends there. Default `continue`. */
     readonly onFailure?: Input<"continue" | "fail">;
+    /** How many nodes of the cluster drain at a time, also where other processes drain. Default 1. */
+    readonly concurrency?: Input<number>;
+}
+
+/**
+ * Backups of the cluster before and after its etcd members change. By default `k0s backup` runs on the controller that
+ * helps and stays there (mode 0600, the last five are kept).
+ */
+export interface BackupArgs {
+    /** No backups. Default false. */
+    readonly skip?: Input<boolean>;
+    /** Directory on the machine that runs Pulumi to stream them to. Default: they stay on the controller. Error: neither `passphrase` nor `unencrypted`. */
+    readonly directory?: Input<string>;
+    /** Encrypts what goes into `directory`, for the `age` tool; 12 bytes or more. Stored as a secret. */
+    readonly passphrase?: Input<string>;
+    /** Writes into `directory` without encryption. A backup holds the cluster's keys. Default false. */
+    readonly unencrypted?: Input<boolean>;
+}
+
+/** The lock that keeps operations on one cluster apart. */
+export interface LockArgs {
+    /** Take over a lock of another owner once its holder has not renewed it for longer than it lives, instead of failing. Default false. */
+    readonly adoptStale?: Input<boolean>;
+}
+
+/** How to read from the registry of `k0s.ociArtifact`, and the certificate authority that the hosts are to trust for it. */
+export interface RegistryArgs {
+    /** Default: MkeConfig's, else none. */
+    readonly username?: Input<string>;
+    /** Stored as a secret. Default: MkeConfig's, else none. */
+    readonly password?: Input<string>;
+    /** PEM. Default: MkeConfig's, else the system's. */
+    readonly caCertificate?: Input<string>;
+}
+
+/** For MKE 4 clusters; without effect where there is no MkeConfig. */
+export interface MkeArgs {
+    /** `ssh.keyPath` of the host's entry in MkeConfig: a path where mkectl runs. Default: that of another entry of the same role. */
+    readonly keyPath?: Input<string>;
+    /** Restart MKE's own workloads after controllers came or went, so that they spread over all of them. Default true. */
+    readonly redistributeWorkloads?: Input<boolean>;
 }
 
 /** Limits of the waits, in seconds. */
@@ -124,12 +179,16 @@ export interface TimeoutArgs {
     readonly ready?: Input<number>;
     /** Until the member has left etcd. Default 360 (3 s were observed, 296 s for a dead host). */
     readonly leave?: Input<number>;
-    /** Until the API answers again after a change of etcd's members. Default 180. */
+    /** Until the API answers again after a change of etcd's members. Default 600. */
     readonly api?: Input<number>;
     /** For the service to stop. Default 120. */
     readonly stop?: Input<number>;
     /** For `k0s reset`. Default 300. */
     readonly reset?: Input<number>;
+    /** For one backup. Default 600. */
+    readonly backup?: Input<number>;
+    /** Until MKE's release is Ready and its add-ons have scaled. Default 900. */
+    readonly addons?: Input<number>;
 }
 
 /** What the host must have before anything is installed; `false` turns a check off. */
@@ -160,6 +219,8 @@ export interface NodeArgs {
     readonly privateAddress?: Input<string>;
     /** Where the k0s program comes from. Default: copied from a controller, in its version. */
     readonly k0s?: Input<K0sArgs>;
+    /** How to read from the registry. */
+    readonly registry?: Input<RegistryArgs>;
     /** k0s's data directory. Default `/var/lib/k0s`. Another directory is another node. Error: not absolute, or a directory of the system: a reset empties it. */
     readonly dataDir?: Input<string>;
     /** kubelet's root directory. Default: `kubelet` in `dataDir`. Another directory is another node. */
@@ -172,6 +233,10 @@ export interface NodeArgs {
     readonly taints?: Input<Input<string>[]>;
     /** Emptying the node before it is removed. */
     readonly drain?: Input<DrainArgs>;
+    /** The lock that keeps operations apart. */
+    readonly lock?: Input<LockArgs>;
+    /** For MKE 4 clusters. */
+    readonly mke?: Input<MkeArgs>;
     /** Limits of the waits. */
     readonly timeouts?: Input<TimeoutArgs>;
     /** What the host must have. */
@@ -190,6 +255,8 @@ export interface MkeControllerNodeArgs extends NodeArgs {
     readonly role?: Input<"controller+worker" | "controller">;
     /** k0s configuration (`ClusterConfig`), merged over the one taken from a controller that helps; used when it is installed. Default: none. */
     readonly k0sConfig?: Input<Record<string, unknown>>;
+    /** Backups before and after etcd's members change. Default: on the controller that helps. */
+    readonly backup?: Input<BackupArgs>;
     /** Removal of the cluster's last controller: `fail`, or `reset`, which ends the cluster. Default `fail`. */
     readonly onLastController?: Input<"fail" | "reset">;
     /** Removal although workers reach the API only through this controller. Default false. */
@@ -220,6 +287,12 @@ export interface NodeResult {
     readonly labels: Output<Readonly<Record<string, string>>>;
     readonly taints: Output<readonly string[]>;
     readonly drain: Output<DrainInputs>;
+    /** Secret where it holds a passphrase. */
+    readonly backup: Output<BackupInputs>;
+    readonly lock: Output<LockInputs>;
+    readonly mke: Output<MkeInputs>;
+    /** Secret where it holds a password. */
+    readonly registry: Output<RegistryInputs>;
     readonly timeouts: Output<Timeouts>;
     readonly preflight: Output<Preflight>;
     readonly onUnreachable: Output<"fail" | "remove-from-cluster">;

@@ -21,6 +21,10 @@ export class MkeControllerNode extends pulumi.dynamic.Resource implements NodeRe
     declare readonly labels: NodeResult["labels"];
     declare readonly taints: NodeResult["taints"];
     declare readonly drain: NodeResult["drain"];
+    declare readonly backup: NodeResult["backup"];
+    declare readonly lock: NodeResult["lock"];
+    declare readonly mke: NodeResult["mke"];
+    declare readonly registry: NodeResult["registry"];
     declare readonly timeouts: NodeResult["timeouts"];
     declare readonly preflight: NodeResult["preflight"];
     declare readonly onUnreachable: NodeResult["onUnreachable"];

@@ -23,6 +23,10 @@ const OUTPUTS: Readonly<Record<keyof NodeResult, undefined>> = {
     labels: undefined,
     taints: undefined,
     drain: undefined,
+    backup: undefined,
+    lock: undefined,
+    mke: undefined,
+    registry: undefined,
     timeouts: undefined,
     preflight: undefined,
     onUnreachable: undefined,
@@ -57,7 +61,20 @@ export function propertiesOf(name: string, args: NodeArgs): Record<string, unkno
         host: claimHost(args.host, name),
         connection,
         cluster: clusterWithSecrets(args.cluster, connection),
+        ...wrapped(args, "registry", "password"),
+        ...wrapped(args, "backup", "passphrase"),
         owner: [pulumi.getOrganization(), pulumi.getProject(), pulumi.getStack(), name].join("/"),
+    };
+}
+
+/** The object of that name with one field of it secret; nothing where the program does not give the object. */
+function wrapped(args: object, name: string, field: string): Record<string, unknown> {
+    const given = (args as Readonly<Record<string, pulumi.Input<Record<string, unknown>> | undefined>>)[name];
+    if (given === undefined) return {};
+    return {
+        [name]: lift(given, (fields) =>
+            fields[field] === undefined ? fields : { ...fields, [field]: pulumi.secret(fields[field]) },
+        ),
     };
 }
 

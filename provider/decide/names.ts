@@ -9,6 +9,11 @@ export const TOKEN_ANNOTATION = "pulumi-mke/token";
 /** API server a worker's kubelet uses (safety.md 20), e.g. `https://10.0.0.1:6443`. */
 export const API_SERVER_ANNOTATION = "pulumi-mke/api-server";
 
+/** Operation that cordoned the Node; another cordon is somebody else's. */
+export const CORDON_ANNOTATION = "pulumi-mke/cordoned";
+/** Keys of the labels that the program gave the Node, separated by commas: only these are taken away again. */
+export const LABELS_ANNOTATION = "pulumi-mke/labels";
+
 /**
  * Name of the Node: the `nodeName` input, else `--hostname-override` among the install flags, else the host's name; lower
  * case, as k0s registers it (k0s-interfaces.md 6).

@@ -1,20 +1,23 @@
 import type { Host } from "../adapters/host";
 import type { Member } from "../facts/cluster";
-import { checkReachability } from "../stages/check-reachability";
-import { requireStableCluster, verifyMembership } from "../stages/check-cluster";
+import { verifyMembership } from "../stages/check-cluster";
 import { blankLeftToken, installService, startService, withJoinToken } from "../stages/install-service";
 import { waitForVoter } from "../stages/join-etcd";
 import { markNode } from "../stages/mark-node";
-import { preflight } from "../stages/preflight";
 import { proveJoinable } from "../stages/baseline";
 import { markHost, recordInLock, recordOf } from "../stages/record-operation";
 import { stageBinary } from "../stages/stage-binary";
 import { verifyEtcdCluster, waitForApi, waitForEtcdMemberObject } from "../stages/verify-controller";
 import { waitForNode } from "../stages/wait-for-node";
 import { writeConfiguration } from "../stages/write-configuration";
+import { uncordonNode } from "../stages/drain-node";
+import { backUp } from "./backups";
+import { checkBeforeJoin } from "./checks";
+import { installEtcdMaintenance, labelForSelinux, syncConfiguration, syncRegistryCa } from "./material";
+import { registerWithMke } from "./mke";
 import type { HostOperation } from "./operation";
 import { runStage } from "./stage";
-import { CHECK_SECONDS, COMMAND_SECONDS, JOIN_LEASE_SECONDS, SHORT_LEASE_SECONDS } from "./timing";
+import { COMMAND_SECONDS, JOIN_LEASE_SECONDS, SHORT_LEASE_SECONDS } from "./timing";
 
 /** Joins one blank host as a voting controller (spec/002, "Control plane node addition"). Answers its member ID. */
 export async function addController(operation: HostOperation, controllers: readonly Host[]): Promise<bigint> {
@@ -22,19 +25,16 @@ export async function addController(operation: HostOperation, controllers: reado
     const { timeouts } = inputs;
     const record = recordOf(operation, "add");
 
-    await runStage(log, "pre-flight", CHECK_SECONDS, () => Promise.resolve(preflight(operation)));
-    await runStage(log, "checking the cluster", timeouts.ready, (deadline) =>
-        requireStableCluster(operation, { nodeNames: [operation.nodeName], memberIds: [] }, deadline),
-    );
-    await runStage(log, "checking reachability", CHECK_SECONDS, (deadline) =>
-        checkReachability(operation, controllers, deadline),
-    );
-
+    await checkBeforeJoin(operation, controllers);
     await runStage(log, "recording the operation", COMMAND_SECONDS, async (deadline) => {
         await recordInLock(operation, record);
         await markHost(operation, record, deadline);
     });
+    await backUp(operation, "before");
+    await syncConfiguration(operation);
+    await syncRegistryCa(operation);
     await runStage(log, "staging k0s", timeouts.binary, (deadline) => stageBinary(operation, deadline));
+    await labelForSelinux(operation);
     await runStage(log, "writing configuration", COMMAND_SECONDS, (deadline) =>
         writeConfiguration(operation, deadline),
     );
@@ -92,9 +92,13 @@ async function settle(operation: HostOperation, memberId: bigint): Promise<void>
         waitForEtcdMemberObject(operation, memberId, deadline),
     );
     await runStage(log, "waiting for the Node", ready, (deadline) => waitForNode(operation, deadline));
+    await runStage(log, "un-cordoning", COMMAND_SECONDS, () => uncordonNode(operation));
     await runStage(log, "verifying etcd", api, (deadline) =>
         verifyMembership(operation, { added: memberId }, deadline),
     );
+    await registerWithMke(operation, true);
+    await installEtcdMaintenance(operation);
+    await backUp(operation, "after");
     await runStage(log, "marking the node", COMMAND_SECONDS, async (deadline) => {
         await markNode(operation, undefined);
         await markHost(operation, undefined, deadline);

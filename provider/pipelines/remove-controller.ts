@@ -1,11 +1,14 @@
 import type { LeaveMethod } from "../decide/quorum";
 import type { RemoveSteps } from "../decide/matrix";
 import type { ControlNodeObject, EtcdMemberObject, Member, NodeObject } from "../facts/cluster";
-import { verifyMembership } from "../stages/check-cluster";
+import { requireStableCluster, verifyMembership } from "../stages/check-cluster";
 import { deleteControllerLease, deleteControlNode, deleteEtcdMember, deleteNode } from "../stages/delete-objects";
 import { leaveById, leaveBySpec, moveLeadership, proveLeft, waitUntilLeft } from "../stages/leave-etcd";
 import { stopService } from "../stages/reset-host";
 import type { OperationRecord } from "../facts/host";
+import { backUp } from "./backups";
+import { removeEtcdMaintenance } from "./material";
+import { deregisterFromMke } from "./mke";
 import type { HostOperation, Operation } from "./operation";
 import { drain, recordRemoval, resetMachine } from "./remove-worker";
 import { runStage } from "./stage";
@@ -32,7 +35,9 @@ export interface ControllerRemoval {
 export async function removeController(operation: Operation, removal: ControllerRemoval): Promise<void> {
     const { log, inputs, held } = operation;
     const { host, member, object, steps } = removal;
+    await checkBeforeRemoval(operation, removal);
     await recordRemoval(operation, host, member?.id);
+    if (member !== undefined) await backUp(operation, "before");
 
     if (steps.order === "drain-first") await drainIfAsked(operation, removal);
     await held.stretch(JOIN_LEASE_SECONDS);
@@ -52,10 +57,30 @@ export async function removeController(operation: Operation, removal: Controller
     await deleteRecords(operation, removal);
     if (host !== undefined) {
         await held.prove();
+        await removeEtcdMaintenance(host);
         await resetMachine(host, steps);
     }
     await runStage(log, "verifying etcd", inputs.timeouts.api, (deadline) =>
         verifyMembership(operation, member === undefined ? {} : { removed: member.id }, deadline),
+    );
+    await deregisterFromMke(operation, member !== undefined);
+    if (member !== undefined) await backUp(operation, "after");
+}
+
+/**
+ * The rest of the cluster must be sound before a member goes (spec/000, "out-of-scope members are healthy"). A target that is
+ * not healthy itself is taken out although others are not either, as far as quorum allows: that mends the cluster.
+ */
+async function checkBeforeRemoval(operation: Operation, { member }: ControllerRemoval): Promise<void> {
+    const { log, inputs, nodeName, clusterFacts } = operation;
+    const isBroken = member !== undefined && member.health !== "healthy";
+    const unhealthy = clusterFacts.members.filter(({ name, health }) => name !== "" && health !== "healthy");
+    const memberIds = [
+        ...(member === undefined ? [] : [member.id]),
+        ...(isBroken ? unhealthy.map(({ id }) => id) : []),
+    ];
+    await runStage(log, "checking the cluster", inputs.timeouts.ready, (deadline) =>
+        requireStableCluster(operation, { nodeNames: [nodeName], memberIds }, deadline),
     );
 }
 

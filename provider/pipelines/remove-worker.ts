@@ -4,6 +4,7 @@ import { deleteNode } from "../stages/delete-objects";
 import { cordonNode, drainNode } from "../stages/drain-node";
 import { markHost, recordInLock, recordOf } from "../stages/record-operation";
 import { cleanFolders, resetHost, stopService } from "../stages/reset-host";
+import { deregisterFromMke } from "./mke";
 import type { HostOperation, Operation } from "./operation";
 import { runStage } from "./stage";
 import { COMMAND_SECONDS } from "./timing";
@@ -26,9 +27,11 @@ export async function removeWorker(operation: Operation, removal: WorkerRemoval)
         await runStage(log, "stopping k0s", operation.inputs.timeouts.stop, (deadline) => stopService(host, deadline));
     if (node !== undefined)
         await runStage(log, "deleting the Node", COMMAND_SECONDS, () => deleteNode(operation, node));
-    if (host === undefined) return;
-    await operation.held.prove();
-    await resetMachine(host, steps);
+    if (host !== undefined) {
+        await operation.held.prove();
+        await resetMachine(host, steps);
+    }
+    await deregisterFromMke(operation, false);
 }
 
 export async function recordRemoval(

@@ -6,11 +6,12 @@ import { readApiServer } from "../stages/api-server";
 import { blankLeftToken, restartService } from "../stages/install-service";
 import { requireQuorumWithout, waitForService } from "../stages/wait-for-service";
 import { waitForNode } from "../stages/wait-for-node";
+import { registerWithMke } from "./mke";
 import type { HostOperation } from "./operation";
 import { runStage } from "./stage";
 import { COMMAND_SECONDS } from "./timing";
 
-/** A host that is already what it should be: marker and annotation, nothing else (scenario 2). */
+/** A host that is already what it should be: marker, annotation and MkeConfig, nothing else (scenario 2). */
 export async function adoptNode(operation: HostOperation): Promise<void> {
     const { log } = operation;
     await runStage(log, "marking the node", COMMAND_SECONDS, async (deadline) => {
@@ -18,6 +19,7 @@ export async function adoptNode(operation: HostOperation): Promise<void> {
         await blankLeftToken(operation, deadline);
         await markNode(operation, await readApiServer(operation, deadline));
     });
+    await registerWithMke(operation, false);
 }
 
 /** An EtcdMember left behind by a removal of this very host: gone before the host counts as clean (spec/002). */

@@ -46,6 +46,8 @@ export function completeInputs(kind: NodeKind, stored: Bag): NodeInputs {
 function combinations(inputs: Bag, report: Report): void {
     logins(inputs, report);
     k0sSource(bagOf(inputs["k0s"]), report);
+    backupPlace(bagOf(inputs["backup"]), report);
+    registryLogin(bagOf(inputs["registry"]), report);
     directories(inputs, report);
     controllerLimits(bagOf(inputs["cluster"]), report);
     withoutKubelet(inputs, report);
@@ -74,9 +76,12 @@ function login(value: unknown, at: string, report: Report): void {
     }
 }
 
-function k0sSource({ downloadUrl, localPath, sha256 }: Bag, report: Report): void {
+function k0sSource({ downloadUrl, localPath, ociArtifact, sha256 }: Bag, report: Report): void {
     if (downloadUrl !== undefined && localPath !== undefined) {
         report("k0s.localPath", "cannot be given together with k0s.downloadUrl");
+    }
+    if (ociArtifact !== undefined && (downloadUrl !== undefined || localPath !== undefined)) {
+        report("k0s.ociArtifact", "cannot be given together with k0s.downloadUrl or k0s.localPath");
     }
     if (sha256 !== undefined && downloadUrl === undefined && localPath === undefined) {
         report("k0s.sha256", "is given without k0s.downloadUrl or k0s.localPath");
@@ -84,6 +89,27 @@ function k0sSource({ downloadUrl, localPath, sha256 }: Bag, report: Report): voi
     if (typeof downloadUrl === "string" && /^http:/i.test(downloadUrl) && sha256 === undefined) {
         report("k0s.downloadUrl", "needs k0s.sha256, because http:// proves nothing about what arrives");
     }
+}
+
+/** A backup holds the keys of the cluster: unencrypted only where that is said (safety.md 23). */
+function backupPlace({ skip, directory, passphrase, unencrypted }: Bag, report: Report): void {
+    if (directory === undefined) {
+        if (passphrase !== undefined) report("backup.passphrase", "is given without backup.directory");
+        if (unencrypted === true) report("backup.unencrypted", "is given without backup.directory");
+        return;
+    }
+    if (skip === true) report("backup.directory", "is given although backup.skip is true");
+    if (passphrase === undefined && unencrypted === false) {
+        report("backup.directory", "needs backup.passphrase, or backup.unencrypted: true to leave the keys readable");
+    }
+    if (passphrase !== undefined && unencrypted === true) {
+        report("backup.unencrypted", "contradicts backup.passphrase");
+    }
+}
+
+function registryLogin({ username, password }: Bag, report: Report): void {
+    if ((username === undefined) === (password === undefined)) return;
+    report("registry", "needs username and password, or neither");
 }
 
 function directories(inputs: Bag, report: Report): void {

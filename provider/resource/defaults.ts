@@ -15,11 +15,23 @@ export const K0S_DEFAULTS = { installPath: "/usr/local/bin/k0s" } as const;
 export const DATA_DIR_DEFAULT = "/var/lib/k0s";
 
 /** As `mkectl`: a drain that fails does not stop a removal. 300 s is k0sctl's limit. */
-export const DRAIN_DEFAULTS = { enabled: true, timeout: 300, gracePeriod: -1, onFailure: "continue" } as const;
+export const DRAIN_DEFAULTS = {
+    enabled: true,
+    timeout: 300,
+    gracePeriod: -1,
+    onFailure: "continue",
+    concurrency: 1,
+} as const;
+
+export const BACKUP_DEFAULTS = { skip: false, unencrypted: false } as const;
+
+export const LOCK_DEFAULTS = { adoptStale: false } as const;
+
+export const MKE_DEFAULTS = { redistributeWorkloads: true } as const;
 
 /**
  * Several times what was observed with k0s 1.36.3, and enough for what the cluster does by itself: a dead member was
- * removed by its leader after 296 s, hence 360 s for `leave`.
+ * removed by its leader after 296 s, hence 360 s for `leave`. 10 min for the API are spec/002's.
  */
 export const TIMEOUT_DEFAULTS = {
     connect: 300,
@@ -28,9 +40,11 @@ export const TIMEOUT_DEFAULTS = {
     etcdJoin: 300,
     ready: 600,
     leave: 360,
-    api: 180,
+    api: 600,
     stop: 120,
     reset: 300,
+    backup: 600,
+    addons: 900,
 } as const;
 
 /** k0s's own minimum for a controller; the kernel and firmware keep some of the memory for themselves. */

@@ -1,10 +1,14 @@
 import { isIP } from "node:net";
+import { isDeepStrictEqual } from "node:util";
 import {
+    BACKUP_DEFAULTS,
     CLUSTER_DEFAULTS,
     CONNECTION_DEFAULTS,
     DATA_DIR_DEFAULT,
     DRAIN_DEFAULTS,
     K0S_DEFAULTS,
+    LOCK_DEFAULTS,
+    MKE_DEFAULTS,
     POLICY_DEFAULTS,
     PREFLIGHT_DEFAULTS,
     TIMEOUT_DEFAULTS,
@@ -99,6 +103,12 @@ const k0s = object(
         downloadUrl: { shape: text(downloadUrl) },
         sha256: { shape: pattern(/^[0-9a-f]{64}$/, "64 hexadecimal digits, lower case") },
         localPath: { shape: text() },
+        ociArtifact: {
+            shape: pattern(
+                /^[a-z0-9.-]+(:\d+)?(\/[a-z0-9]+([._-]+[a-z0-9]+)*)+(:[\w][\w.-]{0,127}|@sha256:[0-9a-f]{64})$/,
+                "registry[:port]/path:tag or registry[:port]/path@sha256:…",
+            ),
+        },
         installPath: { shape: text(filePath), fallback: K0S_DEFAULTS.installPath },
     },
     { config: "is the input k0sConfig" },
@@ -112,6 +122,33 @@ const drain = object({
         fallback: DRAIN_DEFAULTS.gracePeriod,
     },
     onFailure: { shape: oneOf("continue", "fail"), fallback: DRAIN_DEFAULTS.onFailure },
+    concurrency: {
+        shape: number({ min: 1, integer: true, expected: "a whole number from 1" }),
+        fallback: DRAIN_DEFAULTS.concurrency,
+    },
+});
+
+const backup = object({
+    skip: { shape: bool, fallback: BACKUP_DEFAULTS.skip },
+    directory: { shape: text() },
+    passphrase: { shape: text(passphrase) },
+    unencrypted: { shape: bool, fallback: BACKUP_DEFAULTS.unencrypted },
+});
+
+const lock = object(
+    { adoptStale: { shape: bool, fallback: LOCK_DEFAULTS.adoptStale } },
+    { timeout: "is the input timeouts.lock" },
+);
+
+const registry = object({
+    username: { shape: text() },
+    password: { shape: text() },
+    caCertificate: { shape: text(certificate) },
+});
+
+const mke = object({
+    keyPath: { shape: text() },
+    redistributeWorkloads: { shape: bool, fallback: MKE_DEFAULTS.redistributeWorkloads },
 });
 
 const timeouts = object(
@@ -141,12 +178,15 @@ const common: Fields = {
         shape: text((value) => (isIP(value) === 0 ? `must be an IP address, got ${quote(value)}` : undefined)),
     },
     k0s: { shape: k0s, fallback: {} },
+    registry: { shape: registry, fallback: {} },
     dataDir: { shape: text(directory), fallback: DATA_DIR_DEFAULT },
     kubeletRootDir: { shape: text(directory) },
     installFlags: { shape: list(text(installFlag)), fallback: [] },
     labels: { shape: map(text(labelValue), labelKey), fallback: {} },
     taints: { shape: list(text(taint)), fallback: [] },
     drain: { shape: drain, fallback: {} },
+    lock: { shape: lock, fallback: {} },
+    mke: { shape: mke, fallback: {} },
     timeouts: { shape: timeouts, fallback: {} },
     preflight: { shape: preflight, fallback: {} },
     onUnreachable: { shape: oneOf("fail", "remove-from-cluster"), fallback: POLICY_DEFAULTS.onUnreachable },
@@ -158,6 +198,7 @@ const common: Fields = {
 const controllersOnly: Fields = {
     role: { shape: oneOf("controller+worker", "controller"), fallback: "controller+worker" },
     k0sConfig: { shape: map(anything, () => undefined) },
+    backup: { shape: backup, fallback: {} },
     onLastController: { shape: oneOf("fail", "reset"), fallback: POLICY_DEFAULTS.onLastController },
     allowStrandedWorkers: { shape: bool, fallback: POLICY_DEFAULTS.allowStrandedWorkers },
 };
@@ -165,6 +206,7 @@ const controllersOnly: Fields = {
 /** Workers have these too, each with the one value that means nothing, so that both kinds have the same inputs. */
 const fixedForWorkers: Fields = {
     role: { shape: only("worker"), fallback: "worker" },
+    backup: { shape: onlyDefault(backup, BACKUP_DEFAULTS), fallback: {} },
     onLastController: { shape: only(POLICY_DEFAULTS.onLastController), fallback: POLICY_DEFAULTS.onLastController },
     allowStrandedWorkers: {
         shape: only(POLICY_DEFAULTS.allowStrandedWorkers),
@@ -205,6 +247,15 @@ function only(expected: string | boolean): Shape {
     };
 }
 
+/** An object that workers have, with every field as it is by default. */
+function onlyDefault(shape: Shape, expected: object): Shape {
+    return (value, at, report) => {
+        const complete = shape(value, at, report);
+        if (!isDeepStrictEqual(complete, expected)) report(at, "is an input of controllers only");
+        return complete;
+    };
+}
+
 function controllers(value: unknown, at: string, report: Report): unknown {
     if (Array.isArray(value) && value.length === 0) report(at, "must name at least one controller of the cluster");
     return controllerList(value, at, report);
@@ -212,6 +263,17 @@ function controllers(value: unknown, at: string, report: Report): unknown {
 
 function controllerCount(): Shape {
     return number({ min: 1, integer: true, expected: "a whole number from 1" });
+}
+
+/** mkectl's minimum (mke4-node-lifecycle.md 10). */
+const PASSPHRASE_BYTES = 12;
+
+function passphrase(value: string): string | undefined {
+    return Buffer.byteLength(value) < PASSPHRASE_BYTES ? `must have ${PASSPHRASE_BYTES} bytes or more` : undefined;
+}
+
+function certificate(value: string): string | undefined {
+    return value.includes("-----BEGIN CERTIFICATE-----") ? undefined : "must be a certificate in PEM";
 }
 
 function downloadUrl(value: string): string | undefined {

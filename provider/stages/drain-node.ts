@@ -1,15 +1,27 @@
 import type { Kube, PodObject } from "../adapters/kube";
 import { type Deadline, waitFor } from "../deadline";
 import { TimeoutError } from "../errors";
-import type { Operation } from "../pipelines/operation";
+import { CORDON_ANNOTATION } from "../decide/names";
+import { type Operation, runsWorkloads } from "../pipelines/operation";
 import type { Outcome } from "../pipelines/stage";
 
 const STAGE = "draining";
 /** More names than this tell a reader nothing. */
 const NAMES_SHOWN = 5;
 
-export async function cordonNode({ cluster, nodeName }: Operation): Promise<Outcome> {
+/** The annotation comes first: it says that the cordon is ours to undo (safety.md 13). */
+export async function cordonNode({ id, cluster, nodeName }: Operation): Promise<Outcome> {
+    await cluster.kube.annotateNode(nodeName, { [CORDON_ANNOTATION]: id });
     await cluster.kube.setUnschedulable(nodeName, true);
+}
+
+/** A joining host may have taken over a stale Node that was cordoned before its removal (spec/002, "Un-cordon"). */
+export async function uncordonNode(operation: Operation): Promise<Outcome> {
+    const { cluster, nodeName } = operation;
+    if (!runsWorkloads(operation)) return "a plain controller has no Node";
+    if ((await cluster.kube.node(nodeName))?.unschedulable !== true) return "not cordoned";
+    await cluster.kube.setUnschedulable(nodeName, false);
+    await cluster.kube.annotateNode(nodeName, { [CORDON_ANNOTATION]: null });
 }
 
 /**

@@ -48,7 +48,8 @@ export async function leaveBySpec(
 ): Promise<Outcome> {
     await proveRemovable(operation, STAGE, member.id, "spec-leave");
     await requestLeave(operation, object, member.id);
-    const stuckAt = deadline.within(STUCK_AFTER);
+    // Half of a shorter limit: the removal by ID needs time too.
+    const stuckAt = deadline.within(Math.min(STUCK_AFTER, deadline.remaining / 2));
     const end = await waitFor<"left" | "revoked" | "stuck">({
         stage: STAGE,
         host: operation.inputs.host,

@@ -1,4 +1,4 @@
-import { API_SERVER_ANNOTATION, OWNER_ANNOTATION, TOKEN_ANNOTATION } from "../decide/names";
+import { API_SERVER_ANNOTATION, LABELS_ANNOTATION, OWNER_ANNOTATION, TOKEN_ANNOTATION } from "../decide/names";
 import { type Operation, runsWorkloads } from "../pipelines/operation";
 import type { Outcome } from "../pipelines/stage";
 
@@ -16,13 +16,23 @@ export async function markNode(operation: Operation, apiServer: string | undefin
     });
 }
 
-/** Labels given at installation reach only a fresh Node; this brings an existing one to what the program says. */
+/**
+ * Brings the Node's labels to what the program says (spec/002, "Node label reconciliation"): those given at installation
+ * reach only a fresh Node. Labels of ours that the program dropped go; `previous` are those it had before, in case the Node
+ * was never annotated. Everybody else's stay.
+ */
 export async function reconcileLabels(
     { cluster, nodeName, inputs }: Pick<Operation, "cluster" | "nodeName" | "inputs">,
     previous: Readonly<Record<string, string>>,
 ): Promise<Outcome> {
-    const dropped = Object.keys(previous).filter((key) => !(key in inputs.labels));
-    const changes = { ...Object.fromEntries(dropped.map((key) => [key, null])), ...inputs.labels };
-    if (Object.keys(changes).length === 0) return "no labels";
-    await cluster.kube.labelNode(nodeName, changes);
+    const node = await cluster.kube.node(nodeName);
+    const owned = node?.annotations[LABELS_ANNOTATION]?.split(",") ?? [];
+    const dropped = [...owned, ...Object.keys(previous)].filter((key) => key !== "" && !(key in inputs.labels));
+    const wanted = Object.keys(inputs.labels);
+    if (dropped.length + wanted.length === 0) return "no labels";
+    await cluster.kube.labelNode(nodeName, {
+        ...Object.fromEntries(dropped.map((key) => [key, null])),
+        ...inputs.labels,
+    });
+    await cluster.kube.annotateNode(nodeName, { [LABELS_ANNOTATION]: wanted.length === 0 ? null : wanted.join(",") });
 }

@@ -56,6 +56,7 @@ const SETTLING = [
     "waiting for the API server",
     "waiting for the EtcdMember",
     "waiting for the Node",
+    "un-cordoning",
     "verifying etcd",
     "marking the node",
 ];

@@ -62,6 +62,7 @@ describe("removing a controller", () => {
         const world = leaving();
         await remove(world);
         assert.deepEqual(stagesOf(world), [
+            "checking the cluster",
             "recording the operation",
             "cordoning",
             "draining",
@@ -202,7 +203,7 @@ describe("a controller's removal that goes wrong", () => {
                 // gone when the leave is watched, and there again when it is proven
                 members: async () => ({
                     clusterId: 0xabcn,
-                    members: (looks += 1) === 2 ? listing.slice(0, 2) : listing,
+                    members: (looks += 1) === 3 ? listing.slice(0, 2) : listing,
                 }),
             },
         });

@@ -64,7 +64,11 @@ describe("a node that is what it should be", () => {
     it("gets the labels of the program and loses those of before", async () => {
         const node = scene({ inputs: { labels: { zone: "b" } } });
         await updateLabels(node.operation, { disk: "ssd" });
-        assert.deepEqual(node.calls, ['kube labelNode c3 {"disk":null,"zone":"b"}']);
+        assert.deepEqual(node.calls, [
+            "kube node c3",
+            'kube labelNode c3 {"disk":null,"zone":"b"}',
+            'kube annotateNode c3 {"pulumi-mke/labels":"zone"}',
+        ]);
     });
 
     it("keeps no object of an earlier member, once k0s says that it left", async () => {

@@ -4,11 +4,12 @@ import type { PodObject } from "../../provider/adapters/kube";
 import { Deadline } from "../../provider/deadline";
 import { ApiError, TimeoutError } from "../../provider/errors";
 import type { DrainInputs } from "../../provider/inputs";
-import { cordonNode, drainNode } from "../../provider/stages/drain-node";
+import { cordonNode, drainNode, uncordonNode } from "../../provider/stages/drain-node";
+import { cluster } from "../decide/build";
 import { only } from "../support/fake-calls";
 import { type Scene, type SceneOptions, scene } from "../support/fake-operation";
 
-const DRAIN: DrainInputs = { enabled: true, timeout: 300, gracePeriod: -1, onFailure: "fail" };
+const DRAIN: DrainInputs = { enabled: true, timeout: 300, gracePeriod: -1, onFailure: "fail", concurrency: 1 };
 
 function pod(name: string, change: Partial<PodObject> = {}): PodObject {
     const plain = { phase: "Running", ownerKind: "ReplicaSet", mirror: false, deleting: false, finalizers: [] };
@@ -33,7 +34,25 @@ describe("draining a node", () => {
     it("cordons by name", async () => {
         const world = draining([]);
         await cordonNode(world.operation);
-        assert.deepEqual(world.calls, ["kube setUnschedulable c3 true"]);
+        assert.deepEqual(world.calls, [
+            'kube annotateNode c3 {"pulumi-mke/cordoned":"operation-1"}',
+            "kube setUnschedulable c3 true",
+        ]);
+    });
+
+    it("takes a cordon back, and touches a Node that has none in nothing", async () => {
+        const cordoned = cluster();
+        const nodes = cordoned.nodes.map((node) => ({ ...node, unschedulable: true }));
+        const world = scene({ cluster: { ...cordoned, nodes } });
+        await uncordonNode(world.operation);
+        assert.deepEqual(world.calls, [
+            "kube node c3",
+            "kube setUnschedulable c3 false",
+            'kube annotateNode c3 {"pulumi-mke/cordoned":null}',
+        ]);
+        const free = scene();
+        assert.equal(await uncordonNode(free.operation), "not cordoned");
+        assert.deepEqual(free.calls, ["kube node c3"]);
     });
 
     it("evicts every pod but those of DaemonSets and mirror pods, which would come back or stay", async () => {

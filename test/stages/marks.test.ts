@@ -7,7 +7,7 @@ import { readApiServer } from "../../provider/stages/api-server";
 import { markNode, reconcileLabels } from "../../provider/stages/mark-node";
 import { preflight } from "../../provider/stages/preflight";
 import { markHost, recordInLock, recordOf } from "../../provider/stages/record-operation";
-import { blankHost, CLUSTER_ID, memberId, TOKEN, workerHost } from "../decide/build";
+import { blankHost, cluster, CLUSTER_ID, memberId, TOKEN, workerHost } from "../decide/build";
 import { type Scene, type SceneOptions, scene } from "../support/fake-operation";
 
 const soon = (): Deadline => Deadline.after(5000);
@@ -68,6 +68,8 @@ describe("the mark on a host", () => {
 
 describe("the mark on a Node", () => {
     const owner = { "pulumi-mke/owner": OWNER, "pulumi-mke/token": TOKEN };
+    const changes = ({ calls }: Scene): string[] =>
+        calls.filter((call) => call !== "kube node c3" && call !== "kube node w1");
     const annotated = (node: string, annotations: object): string =>
         `kube annotateNode ${node} ${JSON.stringify(annotations)}`;
 
@@ -75,23 +77,26 @@ describe("the mark on a Node", () => {
         const server = "https://10.0.0.1:6443";
         const worker = scene({ name: "w1" });
         await markNode(worker.operation, server);
-        assert.deepEqual(worker.calls, [annotated("w1", { ...owner, "pulumi-mke/api-server": server })]);
+        assert.deepEqual(changes(worker), [annotated("w1", { ...owner, "pulumi-mke/api-server": server })]);
 
         const controller = scene();
         await markNode(controller.operation, server);
-        assert.deepEqual(controller.calls, [annotated("c3", owner)]);
+        assert.deepEqual(changes(controller), [annotated("c3", owner)]);
     });
 
     it("does not forget the API server where none was read", async () => {
         const worker = scene({ name: "w1" });
         await markNode(worker.operation, undefined);
-        assert.deepEqual(worker.calls, [annotated("w1", owner)]);
+        assert.deepEqual(changes(worker), [annotated("w1", owner)]);
     });
 
     it("comes with the labels of the program", async () => {
         const world = scene({ inputs: { labels: { "node-role.kubernetes.io/infra": "" } } });
         await markNode(world.operation, undefined);
-        assert.equal(world.calls[0], 'kube labelNode c3 {"node-role.kubernetes.io/infra":""}');
+        assert.deepEqual(changes(world).slice(0, 2), [
+            'kube labelNode c3 {"node-role.kubernetes.io/infra":""}',
+            annotated("c3", { "pulumi-mke/labels": "node-role.kubernetes.io/infra" }),
+        ]);
     });
 
     it("is on no plain controller, which has no Node: nothing is annotated or labelled", async () => {
@@ -103,8 +108,21 @@ describe("the mark on a Node", () => {
     it("drops the labels that the program no longer has, and only those", async () => {
         const world = scene({ inputs: { labels: { zone: "b" } } });
         await reconcileLabels(world.operation, { zone: "a", disk: "ssd" });
-        assert.deepEqual(world.calls, ['kube labelNode c3 {"disk":null,"zone":"b"}']);
+        assert.deepEqual(changes(world), [
+            'kube labelNode c3 {"disk":null,"zone":"b"}',
+            annotated("c3", { "pulumi-mke/labels": "zone" }),
+        ]);
         assert.equal(await reconcileLabels(scene().operation, {}), "no labels");
+    });
+
+    it("drops labels that only the Node remembers as the program's", async () => {
+        const facts = cluster();
+        const nodes = facts.nodes.map((node) =>
+            node.name === "c3" ? { ...node, annotations: { "pulumi-mke/labels": "disk,zone" } } : node,
+        );
+        const world = scene({ cluster: { ...facts, nodes }, inputs: { labels: { zone: "b" } } });
+        await reconcileLabels(world.operation, {});
+        assert.equal(changes(world)[0], 'kube labelNode c3 {"disk":null,"zone":"b"}');
     });
 });
 
