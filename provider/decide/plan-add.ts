@@ -94,15 +94,22 @@ function refuseOthers(situation: Situation, { steps }: Course): Refusal | undefi
     if (matters && owned.decision === "refuse") return refuse(`the node is not ours: ${owned.why}`, [], "other-owner");
     const collisions = nameCollisions(host, cluster, nodeName);
     if (collisions.length > 0) return refuse(`the name ${nodeName} is taken`, collisions, "name-taken");
-    if (steps.kind === "join" && host.data.foreign.length > 0) {
-        const found = `${host.data.dir} holds ${host.data.foreign.join(", ")}`;
-        return refuse("the data directory holds what neither k0s nor we put there", [found], "broken-installation");
+    if (steps.kind === "join" && foreignContent(host).length > 0) {
+        const what = "a directory that a reset empties holds what neither k0s nor we put there";
+        return refuse(what, foreignContent(host), "broken-installation");
     }
     const node = nodeOf(host, cluster, nodeName);
     if (steps.kind !== "join" || node?.ready !== true || node.machineId === host.machineId) return undefined;
     // The address is this host's, the machine is not; a Node whose kubelet is gone turns NotReady within a minute.
     const evidence = [`Node ${nodeName} is Ready on machine ${node.machineId}`];
     return refuse(`the name ${nodeName} is taken`, evidence, "name-taken", true);
+}
+
+function foreignContent({ data }: Situation["host"]): string[] {
+    return [
+        ...(data.foreign.length > 0 ? [`${data.dir} holds ${data.foreign.join(", ")}`] : []),
+        ...(data.foreignKubelet.length > 0 ? [`kubeletRootDir holds ${data.foreignKubelet.join(", ")}`] : []),
+    ];
 }
 
 function ownershipOf({ host, cluster, nodeName, state, inputs }: Situation): AddPlan["ownership"] {

@@ -41,6 +41,7 @@ const KEYS: Readonly<Record<string, Count>> = {
     "kubelet-conf": "once",
     "api-server": "maybe",
     "data-entries-b64": "maybe",
+    "kubelet-entries-b64": "maybe",
     mount: "many",
     "token-file": "once",
     "marker-b64": "maybe",

@@ -31,6 +31,29 @@ const OWN_ENTRIES = new Set([
     "worker-profile.yaml",
 ]);
 
+/** What kubelet puts into its root directory (Kubernetes 1.30 – 1.36). */
+const KUBELET_ENTRIES = new Set([
+    "actuated_pods_state",
+    "allocated_pods_state",
+    "checkpoints",
+    "containers",
+    "cpu_manager_state",
+    "device-plugins",
+    "dra_manager_state",
+    "image_manager",
+    "lost+found",
+    "memory_manager_state",
+    "pki",
+    "plugin-containers",
+    "plugins",
+    "plugins_registry",
+    "pod-resources",
+    "pods",
+    "seccomp",
+    "usernamespaces",
+    "volumes",
+]);
+
 /** `uname -m` → Go's names; others are passed on as they are. */
 const GO_ARCH: Readonly<Record<string, string>> = {
     x86_64: "amd64",
@@ -175,7 +198,6 @@ function readFingerprint(pem: Buffer | undefined): string | undefined {
 }
 
 function dataFacts(record: ProbeRecord, dir: string): DataFacts {
-    const entries = (record.base64("data-entries-b64")?.toString() ?? "").split("\n").filter((name) => name !== "");
     return {
         dir,
         exists: record.yes("data-dir"),
@@ -183,8 +205,15 @@ function dataFacts(record: ProbeRecord, dir: string): DataFacts {
         etcdDatabase: record.yes("etcd-database"),
         etcdMember: record.yes("etcd-member"),
         kubeletConf: record.yes("kubelet-conf"),
-        foreign: entries.filter((name) => !OWN_ENTRIES.has(name) && !name.startsWith(".pulumi-mke-")),
+        foreign: entries(record, "data-entries-b64").filter(
+            (name) => !OWN_ENTRIES.has(name) && !name.startsWith(".pulumi-mke-"),
+        ),
+        foreignKubelet: entries(record, "kubelet-entries-b64").filter((name) => !KUBELET_ENTRIES.has(name)),
     };
+}
+
+function entries(record: ProbeRecord, key: string): string[] {
+    return (record.base64(key)?.toString() ?? "").split("\n").filter((name) => name !== "");
 }
 
 /** The kernel writes space, tab, newline and backslash as octal numbers. */

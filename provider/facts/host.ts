@@ -92,6 +92,8 @@ export interface DataFacts {
     readonly kubeletConf: boolean;
     /** Entries of the data directory that neither k0s nor we put there (`images` and `lost+found` are fine). */
     readonly foreign: readonly string[];
+    /** The same of a kubelet root directory of its own, as far as kubelet's names go (Kubernetes 1.36). */
+    readonly foreignKubelet: readonly string[];
 }
 
 /** Our file on the host, `/etc/pulumi-mke/node.json`, mode 0600. Survives `k0s reset`. */

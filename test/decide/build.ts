@@ -119,6 +119,7 @@ export function blankHost(name: string, change: Partial<HostFacts> = {}): HostFa
             etcdMember: false,
             kubeletConf: false,
             foreign: [],
+            foreignKubelet: [],
         },
         mounts: [],
         tokenFile: "absent",

@@ -88,6 +88,18 @@ describe("planning an add", () => {
         assert.equal(facts({ etcdMembers: [etcdMember("c3", { peerAddress: "10.9.9.9" })] }).topic, "name-taken");
     });
 
+    it("refuses a host whose directories hold what is somebody else's, because a removal would empty them", () => {
+        const { data } = blankHost("c3");
+        for (const [change, found] of [
+            [{ foreign: ["mine"] }, "/var/lib/k0s holds mine"],
+            [{ foreignKubelet: ["config.json"] }, "kubeletRootDir holds config.json"],
+        ] as const) {
+            const refusal = refused(planAdd(controller({ host: blankHost("c3", { data: { ...data, ...change } }) })));
+            assert.equal(refusal.topic, "broken-installation");
+            assert.deepEqual(refusal.evidence, [found]);
+        }
+    });
+
     it("refuses to join while a Node of its name and address is Ready on another machine", () => {
         const nodes = [node("w1", { machineId: "older" })];
         const refusal = refused(planAdd(worker({ cluster: { ...twoControllers, nodes } })));

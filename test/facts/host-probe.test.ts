@@ -124,6 +124,12 @@ describe("the host probe's parser", () => {
         assert.deepEqual(data.foreign, ["backup of mine"]);
     });
 
+    it("lists as foreign what kubelet does not put into a root directory of its own", () => {
+        const names = ["pods", "plugins_registry", "cpu_manager_state", "config.json"];
+        const { data } = parse({ "kubelet-entries-b64": base64(names.join("\n")) });
+        assert.deepEqual(data.foreignKubelet, ["config.json"]);
+    });
+
     it("spells mount points as they are, outermost first", () => {
         const mount = ["/var/lib/k0s/a\\040b/c", "/var/lib/k0s", "/var/lib/k0s/a\\040b", "/var/lib/k0s"];
         assert.deepEqual(parse({ mount }).mounts, ["/var/lib/k0s", "/var/lib/k0s/a b", "/var/lib/k0s/a b/c"]);
@@ -203,7 +209,7 @@ describe("the host probe, run on this machine", () => {
         const values = {
             DATA_DIR: join(directory, "data"),
             K0S: join(directory, "k0s"),
-            KUBELET_ROOT_DIR: "",
+            KUBELET_ROOT_DIR: join(directory, "kubelet"),
             MARKER: join(directory, "node.json"),
         };
         const env = path === undefined ? process.env : { ...process.env, PATH: path };
@@ -226,6 +232,8 @@ describe("the host probe, run on this machine", () => {
             mkdirSync(join(directory, "data/pki"));
             writeFileSync(join(directory, "data/pki/ca.crt"), "not a certificate");
             writeFileSync(join(directory, "data/mine"), "");
+            mkdirSync(join(directory, "kubelet/pods"), { recursive: true });
+            writeFileSync(join(directory, "kubelet/notes"), "");
             const conf = `- cluster:\n    certificate-authority-data: ${base64("no")}\n    server: https://10.0.0.1:6443\n`;
             writeFileSync(join(directory, "data/kubelet.conf"), `${conf}    client-key-data: c2VjcmV0\n`);
             writeFileSync(join(directory, "node.json"), JSON.stringify(MARKER));
@@ -234,6 +242,7 @@ describe("the host probe, run on this machine", () => {
             assert.equal(facts.data.etcdDatabase, true);
             assert.equal(facts.data.kubeletConf, true);
             assert.deepEqual(facts.data.foreign, ["mine"]);
+            assert.deepEqual(facts.data.foreignKubelet, ["notes"]);
             assert.equal(facts.ca.unreadable, true);
             assert.equal(facts.apiServer, "https://10.0.0.1:6443");
             assert.deepEqual(facts.marker, MARKER);
@@ -252,6 +261,7 @@ describe("the host probe, run on this machine", () => {
                 etcdMember: false,
                 kubeletConf: false,
                 foreign: [],
+                foreignKubelet: [],
             });
             assert.equal(facts.marker, undefined);
         });

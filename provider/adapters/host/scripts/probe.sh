@@ -266,6 +266,9 @@ data() {
     fi
     # shellcheck disable=SC2012 # one name a line is what is wanted
     [ ! -d "$data" ] || say data-entries-b64 "$(ls -A "$data" 2>/dev/null | to_base64)"
+    [ -n "$KUBELET_ROOT_DIR" ] && [ -d "$KUBELET_ROOT_DIR" ] || return 0
+    # shellcheck disable=SC2012 # one name a line is what is wanted
+    say kubelet-entries-b64 "$(ls -A "$KUBELET_ROOT_DIR" 2>/dev/null | to_base64)"
 }
 
 mounts() {
