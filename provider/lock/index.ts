@@ -11,6 +11,7 @@ export {
     CONTROL_PLANE_LEASE,
     leaseNameOf,
     LOCK_NAMESPACE,
+    LOCK_SELECTOR,
     type LockKind,
     OPERATION_ANNOTATION,
     recordIn,

@@ -39,7 +39,11 @@ export function announcer(
 }
 
 /** Names holder, age, whether it still lives, and the ways out. */
-export function lockHeld({ blocker, stale, unchangedFor }: Blocked, timeoutSeconds: number, clock: LockClock): LockError {
+export function lockHeld(
+    { blocker, stale, unchangedFor }: Blocked,
+    timeoutSeconds: number,
+    clock: LockClock,
+): LockError {
     const who = describeHolder(blocker, clock.wall());
     const watched = `not renewed in the ${Math.round(unchangedFor / 1000)} s that it was watched`;
     const remove = `\`kubectl -n ${blocker.namespace} delete lease ${blocker.name}\``;

@@ -60,5 +60,7 @@ function nodesOf(lease: LeaseObject, nodes: readonly NodeObject[]): string[] {
     const record = lease.name === CONTROL_PLANE_LEASE ? recordIn(lease) : undefined;
     if (record === undefined) return [];
     const { target, nodeName } = record;
-    return nodes.filter(({ name, addresses }) => name === nodeName || addresses.includes(target)).map(({ name }) => name);
+    return nodes
+        .filter(({ name, addresses }) => name === nodeName || addresses.includes(target))
+        .map(({ name }) => name);
 }

@@ -92,6 +92,7 @@ async function settle(operation: HostOperation, memberId: bigint): Promise<void>
         waitForEtcdMemberObject(operation, memberId, deadline),
     );
     await runStage(log, "waiting for the Node", ready, (deadline) => waitForNode(operation, deadline));
+    await held.prove();
     await runStage(log, "un-cordoning", COMMAND_SECONDS, () => uncordonNode(operation));
     await runStage(log, "verifying etcd", api, (deadline) =>
         verifyMembership(operation, { added: memberId }, deadline),
@@ -99,6 +100,7 @@ async function settle(operation: HostOperation, memberId: bigint): Promise<void>
     await registerWithMke(operation, true);
     await installEtcdMaintenance(operation);
     await backUp(operation, "after");
+    await held.prove();
     await runStage(log, "marking the node", COMMAND_SECONDS, async (deadline) => {
         await markNode(operation, undefined);
         await markHost(operation, undefined, deadline);

@@ -28,6 +28,7 @@ export async function addWorker(operation: HostOperation): Promise<void> {
     await labelForSelinux(operation);
     await join(operation);
     await registerWithMke(operation, false);
+    await operation.held.prove();
     await runStage(log, "marking the node", COMMAND_SECONDS, async (deadline) => {
         await markNode(operation, await readApiServer(operation, deadline));
         await markHost(operation, undefined, deadline);
@@ -42,6 +43,7 @@ function join(operation: HostOperation): Promise<void> {
         await runStage(log, "waiting for the Node", inputs.timeouts.ready, (deadline) =>
             waitForNode(operation, deadline),
         );
+        await operation.held.prove();
         await runStage(log, "un-cordoning", COMMAND_SECONDS, () => uncordonNode(operation));
     });
 }

@@ -43,6 +43,7 @@ export async function removeController(operation: Operation, removal: Controller
     await held.stretch(JOIN_LEASE_SECONDS);
     await leaveEtcd(operation, removal);
     if (member !== undefined) await proveLeft(operation, member.id);
+    await held.prove();
     if (host !== undefined)
         await runStage(log, "stopping k0s", inputs.timeouts.stop, (deadline) => stopService(host, deadline));
     await held.stretch(SHORT_LEASE_SECONDS);

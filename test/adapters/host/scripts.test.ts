@@ -196,4 +196,27 @@ describe("the programs that clean up and stop", function () {
         );
         assert.deepEqual(said.trim().split("\n"), ["starting", "ready"]);
     });
+
+    it("show what the service said since its last start, and all of it where systemd restarted it", () => {
+        const journal = (properties: string): string[] =>
+            inNamespace(
+                "journal",
+                { SERVICE: "k0sworker", LINES_WANTED: "10" },
+                `mkdir -p /run/systemd/system
+                printf '#!/bin/sh\\nprintf "%%s\\\\n" ${properties}\\n' >/run/fake/systemctl
+                printf '#!/bin/sh\\necho "$@"\\n' >/run/fake/journalctl
+                chmod +x /run/fake/systemctl /run/fake/journalctl`,
+                ":",
+            )
+                .said.trim()
+                .split(" --lines")[0]
+                ?.split(" ") ?? [];
+        assert.deepEqual(journal("NRestarts=0 InvocationID=8fd1"), [
+            "_SYSTEMD_INVOCATION_ID=8fd1",
+            "+",
+            "INVOCATION_ID=8fd1",
+        ]);
+        assert.deepEqual(journal("NRestarts=2 InvocationID=8fd1"), ["--unit=k0sworker.service"]);
+        assert.deepEqual(journal("NRestarts=0 InvocationID="), ["--unit=k0sworker.service"], "an old systemd");
+    });
 });
