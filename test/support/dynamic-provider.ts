@@ -131,6 +131,13 @@ export class DynamicProvider {
         this.child.kill("SIGCONT");
     }
 
+    /** At once, as by the kernel; calls that are under way fail. */
+    async kill(): Promise<void> {
+        const ended = once(this.child, "close");
+        this.child.kill("SIGKILL");
+        await ended;
+    }
+
     async stop(): Promise<void> {
         this.client.close();
         if (this.child.exitCode !== null || this.child.signalCode !== null) return;
