@@ -35,7 +35,7 @@ describe("two processes on one cluster", function () {
     const program = (name: string, stack: string, more: Bag = {}): Bag =>
         programOf(sim, name, { owner: `organization/project/${stack}/${name}`, ...more });
     const lease = (name: string) => sim.cluster.store.get(RESOURCES.leases, name, "kube-system");
-    const holderOf = (name: string): string => String(lease(name)?.spec?.["holderIdentity"] ?? "");
+    const holderOf = (name: string): unknown => lease(name)?.spec?.["holderIdentity"];
     const says = (process: ProviderProcess, what: RegExp): boolean => process.output.some((line) => what.test(line));
     const voters = (): string[] => sim.cluster.etcd.voters.map(({ name }) => name).sort();
 

@@ -7,6 +7,7 @@ import {
     type ProgramName,
     type ProgramValues,
 } from "../../../provider/adapters/host/program";
+import { parseHostProbe } from "../../../provider/facts/host-probe";
 import { programBody } from "../../../provider/adapters/host/scripts";
 
 /**
@@ -218,5 +219,20 @@ describe("the programs that clean up and stop", function () {
         ]);
         assert.deepEqual(journal("NRestarts=2 InvocationID=8fd1"), ["--unit=k0sworker.service"]);
         assert.deepEqual(journal("NRestarts=0 InvocationID="), ["--unit=k0sworker.service"], "an old systemd");
+    });
+
+    it("tell how long ago k0sctl touched its lock", () => {
+        for (const [age, expected] of [
+            [5, "laptop-123"],
+            [40, undefined],
+        ] as const) {
+            const { said } = inNamespace(
+                "probe",
+                { DATA_DIR: "/var/lib/k0s", K0S: "/usr/local/bin/k0s", KUBELET_ROOT_DIR: "", MARKER: "/none" },
+                `mkdir -p /run/lock; echo laptop-123 >/run/lock/k0sctl; touch -d '${age} seconds ago' /run/lock/k0sctl`,
+                ":",
+            );
+            assert.equal(parseHostProbe(said, "10.0.0.1", "/var/lib/k0s").k0sctlLock?.holder, expected, said);
+        }
     });
 });
