@@ -3,12 +3,13 @@ import type { NodeObject } from "../facts/cluster";
 import { deleteNode } from "../stages/delete-objects";
 import { messageOf, MkeError } from "../errors";
 import { cordonNode, drainNode, undoCordon, withFate } from "../stages/drain-node";
+import { proveLock } from "../stages/prove-lock";
 import { markHost, recordInLock, recordOf } from "../stages/record-operation";
 import { cleanFolders, resetHost, stopService } from "../stages/reset-host";
 import { deregisterFromMke } from "./mke";
 import type { HostOperation, Operation } from "./operation";
 import { runStage } from "./stage";
-import { COMMAND_SECONDS } from "./timing";
+import { COMMAND_SECONDS, commandDeadline } from "./timing";
 
 /** What of a node is left to remove: decided by the matrix, found in the facts. */
 export interface WorkerRemoval {
@@ -24,7 +25,7 @@ export async function removeWorker(operation: Operation, removal: WorkerRemoval)
     const { log } = operation;
     await recordRemoval(operation, host);
     if (node !== undefined && steps.drain) await drain(operation);
-    await operation.held.prove();
+    await proveLock(operation, commandDeadline());
     if (host !== undefined)
         await runStage(log, "stopping k0s", operation.inputs.timeouts.stop, (deadline) => stopService(host, deadline));
     if (node !== undefined)

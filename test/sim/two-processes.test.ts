@@ -7,18 +7,21 @@ import { type ProviderProcess, ProviderProcesses } from "./processes";
 import { programOf } from "./program-of";
 
 const CONTROL_PLANE = "pulumi-mke-control-plane";
-const LOCKS = { life: 3, joinLife: 60 };
+const LOCKS = { life: 6, joinLife: 60 };
+const SPEED = 20;
+/** Simulated seconds: two minutes on the clock, for a machine that is busy. */
+const PATIENCE = 120 * SPEED;
 
 /** Two `pulumi up` at a time: what they share is the cluster and the Leases in it. */
 describe("two processes on one cluster", function () {
-    this.timeout(120_000);
+    this.timeout(180_000);
     let sim: Simulation;
     let processes: ProviderProcesses;
     let one: ProviderProcess;
     let two: ProviderProcess;
 
     beforeEach(async () => {
-        sim = await startSimulation({ speed: 20, wobble: false });
+        sim = await startSimulation({ speed: SPEED, wobble: false });
         for (const name of ["c1", "c2", "c3"]) sim.host(name, { address: `10.77.0.1${name.slice(1)}` });
         for (const name of ["w1", "w2"]) sim.host(name, { address: `10.77.0.3${name.slice(1)}` });
         sim.bootstrapController("c1");
@@ -34,6 +37,7 @@ describe("two processes on one cluster", function () {
 
     const program = (name: string, stack: string, more: Bag = {}): Bag =>
         programOf(sim, name, { owner: `organization/project/${stack}/${name}`, ...more });
+    const until = (what: string, isTrue: () => boolean): Promise<void> => sim.until(what, isTrue, PATIENCE);
     const lease = (name: string) => sim.cluster.store.get(RESOURCES.leases, name, "kube-system");
     const holderOf = (name: string): unknown => lease(name)?.spec?.["holderIdentity"];
     const says = (process: ProviderProcess, what: RegExp): boolean => process.output.some((line) => what.test(line));
@@ -80,20 +84,20 @@ describe("two processes on one cluster", function () {
 
     it("stay apart when the API is away for longer than a lock usually lives", async () => {
         const joining = one.create("controller", program("c2", "mine"));
-        await sim.until("the way is checked", () => says(one, /checking reachability … \d+ paths/));
+        await until("the way is checked", () => says(one, /checking reachability … \d+ paths/));
         // so that the join lasts as long as the test wants
         sim.find("c1").firewall({ port: 9443, from: sim.find("c2").address });
-        await sim.until("c2 starts", () => lease(CONTROL_PLANE)?.spec?.["leaseDurationSeconds"] === LOCKS.joinLife);
+        await until("c2 starts", () => lease(CONTROL_PLANE)?.spec?.["leaseDurationSeconds"] === LOCKS.joinLife);
         const holder = holderOf(CONTROL_PLANE);
         const waiting = two.create("controller", program("c3", "yours", { lock: { adoptStale: true } }));
-        await sim.until("the other waits", () => says(two, /waiting for the lock .*organization\/project\/mine\/c2/));
+        await until("the other waits", () => says(two, /waiting for the lock .*organization\/project\/mine\/c2/));
         sim.find("c1").hangEtcd();
         const since = sim.now;
-        await sim.until("an outage longer than a short lock", () => sim.now > since + 2 * LOCKS.life * 20);
+        await until("an outage longer than a short lock", () => sim.now > since + (LOCKS.life + 1) * SPEED);
         sim.find("c1").hangEtcd(false);
         sim.find("c1").clearFirewall();
         const renewed = lease(CONTROL_PLANE)?.spec?.["renewTime"];
-        await sim.until("the holder renews again", () => lease(CONTROL_PLANE)?.spec?.["renewTime"] !== renewed);
+        await until("the holder renews again", () => lease(CONTROL_PLANE)?.spec?.["renewTime"] !== renewed);
         assert.equal(holderOf(CONTROL_PLANE), holder, "nobody took it meanwhile");
         await Promise.all([joining, waiting]);
         const end = released(CONTROL_PLANE);
@@ -115,7 +119,7 @@ describe("two processes on one cluster", function () {
         const { id, properties } = await one.create("controller", program("c3", "mine", { drain: { timeout: 100 } }));
         sim.addPod("c3", { name: "db", blocked: true });
         const removing = one.delete("controller", id, properties).catch((error: unknown) => error as Error);
-        await sim.until("the drain is stuck", () => says(one, /draining …$/));
+        await until("the drain is stuck", () => says(one, /draining …$/));
         one.provider.suspend();
         sim.host("c4", { address: "10.77.0.14" });
         await two.create("controller", program("c4", "yours", { lock: { adoptStale: true } }));
@@ -135,7 +139,7 @@ describe("two processes on one cluster", function () {
         const { id, properties } = await one.create("worker", program("w1", "mine", { drain: { timeout: 100 } }));
         sim.addPod("w1", { name: "db", blocked: true });
         const removing = one.delete("worker", id, properties).catch((error: unknown) => error as Error);
-        await sim.until("the drain is stuck", () => says(one, /draining …$/));
+        await until("the drain is stuck", () => says(one, /draining …$/));
         await one.provider.kill();
         await removing;
         await assert.rejects(
