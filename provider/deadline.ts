@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { TimeoutError } from "./errors";
+import { LockError, TimeoutError } from "./errors";
 
 /** A moment after which a step has failed. All times are milliseconds unless a name says otherwise. */
 export class Deadline {
@@ -44,7 +44,7 @@ export type Look<T> = { readonly done: T } | { readonly seen: string };
 
 /**
  * Looks until the state is there. At the deadline it fails with what was last seen.
- * A look that throws ends the wait, except with a retryable error, which counts as "not yet".
+ * A look that throws ends the wait, except with a retryable error, which counts as "not yet". A lost lock is none of those.
  */
 export async function waitFor<T>(options: WaitOptions<T>): Promise<T> {
     const { deadline, maxInterval = 2000 } = options;
@@ -68,7 +68,7 @@ async function lookOnce<T>(look: () => Promise<Look<T>>): Promise<Look<T>> {
 }
 
 function isRetryable(error: unknown): boolean {
-    return (error as { retryable?: unknown } | null)?.retryable === true;
+    return (error as { retryable?: unknown } | null)?.retryable === true && !(error instanceof LockError);
 }
 
 function timedOut<T>({ stage, host, advice }: WaitOptions<T>, seen: string): TimeoutError {

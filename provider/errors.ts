@@ -96,6 +96,11 @@ export class TimeoutError extends MkeError {
 /** Somebody else holds the lock, or ours was lost. */
 export class LockError extends MkeError {
     readonly retryable = true;
+
+    /** `topic`: section of `docs/runbook.md`. */
+    constructor(details: ErrorDetails & { readonly topic?: string }) {
+        super(details.topic ? { ...details, advice: adviceWithTopic(details.advice, details.topic) } : details);
+    }
 }
 
 /** The message of whatever was thrown. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "mocha";
 import { Deadline, type Look, waitFor, type WaitOptions } from "../provider/deadline";
-import { ConnectionError, RefusedError, TimeoutError } from "../provider/errors";
+import { ConnectionError, LockError, RefusedError, TimeoutError } from "../provider/errors";
 
 const refused = new ConnectionError({ stage: "asking", what: "connection refused" });
 
@@ -54,6 +54,14 @@ describe("waiting for a state", () => {
         await assert.rejects(wait(look), broken);
         assert.equal(look.count(), 2);
         await assert.rejects(wait(looks(new Error("a mistake"))), /a mistake/);
+    });
+
+    it("ends at once with a lock that is lost, although the operation may be tried again", async () => {
+        const lost = new LockError({ stage: "holding the lock", what: "it is held by somebody else now" });
+        assert.equal(lost.retryable, true);
+        const look = looks(lost, { done: "there" });
+        await assert.rejects(wait(look), lost);
+        assert.equal(look.count(), 1);
     });
 
     it("fails at the deadline with what was seen last, and may be tried again", async () => {

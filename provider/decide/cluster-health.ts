@@ -1,4 +1,4 @@
-import { type ClusterFacts, type Member, memberIdToHex } from "../facts/cluster";
+import { type ClusterFacts, type Member, memberIdToHex, type NodeObject } from "../facts/cluster";
 import { normalAddress, sharedAddresses } from "./address";
 import type { Topic } from "./refusal";
 
@@ -9,6 +9,10 @@ export const WOBBLE_MS = 60_000;
 export interface Exempt {
     readonly nodeNames: readonly string[];
     readonly memberIds: readonly bigint[];
+    /** Nodes that another operation's lock names, when it is not known yet whether that one lives: waited for. */
+    readonly undecided?: readonly string[];
+    /** Another operation works on the control plane: what its members show meanwhile may pass. */
+    readonly controlPlaneMoves?: boolean;
 }
 
 export interface Problem {
@@ -21,11 +25,12 @@ export interface Problem {
 
 /** What keeps an operation from starting on a cluster; `now` in milliseconds since 1970. Empty: it is stable. */
 export function clusterProblems(cluster: ClusterFacts, exempt: Exempt, now: number): Problem[] {
+    const members = cluster.members
+        .filter((member) => !exempt.memberIds.includes(member.id))
+        .flatMap((member) => memberProblems(member, cluster));
     return [
         ...etcdProblems(cluster),
-        ...cluster.members
-            .filter((member) => !exempt.memberIds.includes(member.id))
-            .flatMap((member) => memberProblems(member, cluster)),
+        ...members.map((problem) => (exempt.controlPlaneMoves === true ? { ...problem, transient: true } : problem)),
         ...leavingProblems(cluster, exempt),
         ...nodeProblems(cluster, exempt, now),
         ...versionProblems(cluster, exempt),
@@ -79,9 +84,14 @@ function nodeProblems({ nodes }: ClusterFacts, exempt: Exempt, now: number): Pro
         .filter((node) => !node.ready && !exempt.nodeNames.includes(node.name))
         .map((node) => ({
             what: `Node ${node.name} is NotReady`,
-            transient: node.readySince > 0 && now - node.readySince < WOBBLE_MS,
+            transient: isWobble(node, now) || exempt.undecided?.includes(node.name) === true,
             topic: "unhealthy-bystander",
         }));
+}
+
+/** NotReady, and not for long enough to count. */
+export function isWobble({ readySince }: Pick<NodeObject, "readySince">, now: number): boolean {
+    return readySince > 0 && now - readySince < WOBBLE_MS;
 }
 
 /** ControlNodes of controllers that left are never deleted by k0s; only those of members count. */

@@ -31,7 +31,8 @@ export function objectNameOf(host: Pick<HostFacts, "hostName">): string {
     return host.hostName.trim().toLowerCase();
 }
 
-function hostnameOverride(flags: readonly string[]): string | undefined {
+/** Value of the kubelet's `--hostname-override` among flags of k0s, e.g. `--kubelet-extra-args=--hostname-override=w1`. */
+export function hostnameOverride(flags: readonly string[]): string | undefined {
     return /--hostname-override[=\s]+["']?(?<name>[^\s"']+)/.exec(flags.join(" "))?.groups?.["name"];
 }
 

@@ -7,6 +7,7 @@ import type { Kube } from "../adapters/kube";
 import { type KubeOptions, openKube } from "../adapters/kube/client";
 import { type KubeCredentials, readKubeCredentials } from "../adapters/kube/credentials";
 import type { Deadline } from "../deadline";
+import { hostnameOverride } from "../decide/names";
 import type { HelperFacts } from "./cluster";
 import type { HostFacts } from "./host";
 import { caFingerprint } from "./host-probe";
@@ -110,8 +111,7 @@ export async function connectController(
 /** `--hostname-override` of the kubelet, else the host's name, as k0s does it: trimmed and in lower case. */
 export function registeredName({ units, hostName }: Pick<HostFacts, "units" | "hostName">): string {
     const args = (units.controller ?? units.worker)?.args ?? [];
-    const override = args.map((arg) => /--hostname-override[= ](?<name>[^\s"']+)/.exec(arg)?.groups?.["name"]);
-    return (override.find((name) => name !== undefined) ?? hostName).trim().toLowerCase();
+    return (hostnameOverride(args) ?? hostName).trim().toLowerCase();
 }
 
 function controllerStatus({ status, units }: HostFacts): { readonly dataDir: string; readonly version: string } {

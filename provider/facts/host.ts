@@ -118,6 +118,8 @@ export interface OperationRecord {
     readonly kind: "add" | "remove" | "rebuild";
     readonly owner: string;
     readonly target: string;
+    /** Name of its Node; absent in records of older versions. */
+    readonly nodeName?: string;
     /** Member IDs (hex) before the operation. */
     readonly baseline: readonly string[];
     /** Member ID (hex) that is to be removed. */

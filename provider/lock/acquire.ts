@@ -1,26 +1,24 @@
 import type { Kube, LeaseObject } from "../adapters/kube";
-import { LockError, messageOf, MkeError } from "../errors";
+import { MkeError } from "../errors";
 import type { Log } from "../log";
 import { HeldLease } from "./held";
 import {
     conflicts,
     isFree,
-    LeaseObserver,
-    leaseNameOf,
-    LOCK_LABEL,
-    LOCK_LABEL_VALUE,
+    isHeldHere,
+    leaseToTake,
     LOCK_NAMESPACE,
+    LOCK_SELECTOR,
     type LockKind,
+    nameOf,
     newLease,
-    PLACE_ANNOTATION,
+    roomFor,
     takenOver,
 } from "./leases";
+import { LeaseObserver } from "./observer";
+import { announcer, type Blocked, lockHeld } from "./refusal";
 import { type LockTiming, momentOf } from "./timing";
 
-const STAGE = "waiting for the lock";
-/** The first pause between two lines about the same wait; it doubles up to the last. */
-const FIRST_LINE_AFTER = 15_000;
-const LAST_LINE_AFTER = 120_000;
 /**
  * An API server that answers nothing for so long may have been removed while we queued; the caller looks for another one.
  * The loss of an etcd leader takes 7 s (observed.md).
@@ -32,22 +30,23 @@ export interface Acquisition {
     readonly kind: LockKind;
     readonly holder: string;
     readonly timeoutSeconds: number;
+    /** Stale Leases of other owners are taken over too. */
+    readonly adoptStale: boolean;
     readonly log: Log;
     readonly timing: LockTiming;
 }
 
-type Attempt = { readonly held: HeldLease } | { readonly blocker: LeaseObject } | { readonly failure: MkeError };
+type Attempt = { readonly held: HeldLease } | Blocked | { readonly failure: MkeError };
 
 /**
  * Takes the Lease: takes our own, then looks at the others, and gives ours back when one of them is in the way. Whoever
  * comes second always sees the first, so two never hold both.
  */
 export async function acquire(acquisition: Acquisition): Promise<HeldLease> {
-    const { timing, timeoutSeconds } = acquisition;
-    const { clock } = timing;
-    const { durationSeconds } = timing;
-    const observer = new LeaseObserver(clock, { holder: acquisition.holder, durationSeconds });
-    const announce = announcer(acquisition);
+    const { timing, timeoutSeconds, holder, adoptStale } = acquisition;
+    const { clock, durationSeconds } = timing;
+    const observer = new LeaseObserver(clock, { holder, durationSeconds, adoptStale });
+    const announce = announcer(acquisition.log, nameOf(acquisition.kind), clock);
     const end = clock.monotonic() + timeoutSeconds * 1000;
     let answered = clock.monotonic();
     for (;;) {
@@ -55,114 +54,117 @@ export async function acquire(acquisition: Acquisition): Promise<HeldLease> {
         if ("held" in attempt) return attempt.held;
         const now = clock.monotonic();
         if ("blocker" in attempt) answered = now;
+        // Nobody renews it, and nobody may take it: to wait longer is of no use.
+        if ("blocker" in attempt && attempt.stale) throw lockHeld(attempt, timeoutSeconds, clock);
         const left = Math.min(patienceWith(attempt, observer, end), answered + API_PATIENCE) - now;
-        if (left <= 0) throw "failure" in attempt ? attempt.failure : heldByOther(acquisition, attempt.blocker);
+        if (left <= 0) throw "failure" in attempt ? attempt.failure : lockHeld(attempt, timeoutSeconds, clock);
         announce(attempt);
         await clock.sleep(Math.min(left, timing.pollEvery * (1 + Math.random())));
     }
 }
 
-/** A Lease whose holder was killed is waited out to its end, also beyond the time limit: only so does it ever free. */
+/** A Lease that may be taken over is waited out to its end, also beyond the time limit: only so does it ever free. */
 function patienceWith(attempt: Attempt, observer: LeaseObserver, end: number): number {
-    const over = "blocker" in attempt ? observer.endOf(attempt.blocker) : undefined;
-    return Math.max(end, over ?? end);
+    if (!("blocker" in attempt) || !observer.mayAdopt(attempt.blocker)) return end;
+    return Math.max(end, observer.endOf(attempt.blocker) ?? end);
 }
 
 async function attemptOnce(acquisition: Acquisition, observer: LeaseObserver): Promise<Attempt> {
     try {
         return await attempt(acquisition, observer);
     } catch (error) {
-        if (error instanceof MkeError && error.retryable) return { failure: error };
-        throw error;
+        if (!(error instanceof MkeError && error.retryable)) throw error;
+        observer.interrupted();
+        return { failure: error };
     }
 }
 
 async function attempt(acquisition: Acquisition, observer: LeaseObserver): Promise<Attempt> {
-    const before = await findConflict(acquisition, observer);
-    if (before !== undefined) return { blocker: before };
-    const taken = await take(acquisition, observer);
+    const before = await survey(acquisition, observer);
+    if ("blocker" in before) return before;
+    const taken = await take(acquisition, observer, before.name);
     if ("blocker" in taken) return taken;
     try {
-        const after = await findConflict(acquisition, observer);
-        if (after === undefined) return taken;
+        const after = await survey(acquisition, observer);
+        if (!("blocker" in after)) return taken;
         await taken.held.release(false);
-        return { blocker: after };
+        return after;
     } catch (error) {
         await taken.held.release(false);
         throw error;
     }
 }
 
-async function findConflict({ kube, kind }: Acquisition, observer: LeaseObserver): Promise<LeaseObject | undefined> {
-    const leases = await kube().leases(LOCK_NAMESPACE, `${LOCK_LABEL}=${LOCK_LABEL_VALUE}`);
+/** What keeps us from taking the lock; else the name of the Lease to take. */
+async function survey(
+    { kube, kind, holder, log }: Acquisition,
+    observer: LeaseObserver,
+): Promise<Blocked | { readonly name: string }> {
+    const leases = await kube().leases(LOCK_NAMESPACE, LOCK_SELECTOR);
     // every one is looked at, so that all of them age together
-    const alive = leases.filter((lease) => !observer.isExpired(lease));
-    return alive.find((lease) => conflicts(kind, lease));
+    const stale = new Set(leases.filter((lease) => observer.isStale(lease) && !isHeldHere(lease)));
+    const others = leases.filter((lease) => lease.holder !== holder && conflicts(kind, lease));
+    const inUse: LeaseObject[] = [];
+    for (const lease of others) {
+        const isOver = stale.has(lease) && observer.mayAdopt(lease) && (await fence(kube(), lease, log));
+        if (!isOver) inUse.push(lease);
+    }
+    const room = roomFor(kind);
+    if (inUse.length <= room) return { name: leaseToTake(kind, inUse) };
+    const dead = inUse.filter((lease) => stale.has(lease));
+    const living = inUse.find((lease) => !stale.has(lease));
+    const [first] = dead;
+    if (first !== undefined && (living === undefined || dead.length > room)) return blockedBy(first, true, observer);
+    return blockedBy(living as LeaseObject, false, observer);
+}
+
+/**
+ * Takes a stale Lease from its holder before we do what it forbids: should that one wake up, it finds that its lock is gone.
+ * False: it was renewed meanwhile.
+ */
+async function fence(kube: Kube, lease: LeaseObject, log: Log): Promise<boolean> {
+    const done = (await kube.replaceLease({ ...lease, holder: "" })) !== undefined;
+    if (done) log.line(`took the lock ${lease.name} from ${lease.holder}, which does not renew it any more`);
+    return done;
 }
 
 async function take(
     acquisition: Acquisition,
     observer: LeaseObserver,
-): Promise<{ readonly held: HeldLease } | { readonly blocker: LeaseObject }> {
-    const { kube, kind, holder, timing, log } = acquisition;
+    name: string,
+): Promise<{ readonly held: HeldLease } | Blocked> {
+    const { kube, holder, timing, log } = acquisition;
     for (;;) {
         const moment = momentOf(timing.clock);
         const hold = (lease: LeaseObject) => ({ held: new HeldLease(kube, lease, moment, timing, log) });
-        const existing = await kube().lease(LOCK_NAMESPACE, leaseNameOf(kind));
+        const existing = await kube().lease(LOCK_NAMESPACE, name);
         if (existing?.holder === holder) return hold(existing);
         const taken = await (existing === undefined
-            ? kube().createLease(newLease(kind, holder, timing.durationSeconds))
+            ? kube().createLease(newLease(name, holder, timing.durationSeconds))
             : takeOver(acquisition, existing, observer));
-        if (taken === "blocked" && existing !== undefined) return { blocker: existing };
+        if (taken === "blocked" && existing !== undefined) {
+            return blockedBy(existing, observer.isStale(existing), observer);
+        }
         // undefined: somebody was faster; look again who
         if (taken !== undefined && taken !== "blocked") return hold(taken);
     }
 }
 
 async function takeOver(
-    { kube, holder, timing }: Acquisition,
+    { kube, holder, timing, log }: Acquisition,
     lease: LeaseObject,
     observer: LeaseObserver,
 ): Promise<LeaseObject | undefined | "blocked"> {
-    if (!isFree(lease) && !observer.isExpired(lease)) return "blocked";
+    const wasHeld = !isFree(lease);
+    if (wasHeld && !(observer.isStale(lease) && observer.mayAdopt(lease))) return "blocked";
     const now = new Date(timing.clock.wall()).toISOString().replace(/Z$/, "000Z");
-    return kube().replaceLease(takenOver(lease, holder, timing.durationSeconds, now));
+    const taken = await kube().replaceLease(takenOver(lease, holder, timing.durationSeconds, now));
+    if (wasHeld && taken !== undefined) {
+        log.line(`took over the lock ${lease.name} of ${lease.holder}, which does not renew it any more`);
+    }
+    return taken;
 }
 
-/** Says who holds it: at once, then more and more seldom. */
-function announcer({ kind, log, timing }: Acquisition): (attempt: Exclude<Attempt, { held: HeldLease }>) => void {
-    let nextLine = -Infinity;
-    let pause = FIRST_LINE_AFTER;
-    return (attempt) => {
-        const now = timing.clock.monotonic();
-        if (now < nextLine) return;
-        if (nextLine !== -Infinity) pause = Math.min(pause * 2, LAST_LINE_AFTER);
-        nextLine = now + pause;
-        const why =
-            "failure" in attempt
-                ? (messageOf(attempt.failure).split("\n")[0] ?? "")
-                : describeHolder(attempt.blocker, timing.clock.wall());
-        log.line(`waiting for the lock ${leaseNameOf(kind)}: ${why}`);
-    };
-}
-
-function heldByOther({ timing, timeoutSeconds }: Acquisition, lease: LeaseObject): LockError {
-    const waited = timeoutSeconds === 0 ? "not waited for" : `gave up after ${timeoutSeconds} s`;
-    return new LockError({
-        stage: STAGE,
-        what: `${describeHolder(lease, timing.clock.wall())} (${waited})`,
-        advice:
-            "Wait for that operation, or raise `timeouts.lock`. Only if it has certainly ended: " +
-            `\`kubectl -n ${lease.namespace} delete lease ${lease.name}\`.`,
-    });
-}
-
-function describeHolder(lease: LeaseObject, now: number): string {
-    const place = lease.annotations[PLACE_ANNOTATION];
-    const renewed = Math.max(0, Math.round((now - Date.parse(lease.renewTime)) / 1000));
-    const age = Math.max(0, Math.round((now - Date.parse(lease.acquireTime)) / 1000));
-    return (
-        `${lease.name} is held by ${lease.holder}${place === undefined ? "" : ` (${place})`} ` +
-        `for ${age} s, renewed ${renewed} s ago, for ${lease.durationSeconds} s at a time`
-    );
+function blockedBy(blocker: LeaseObject, stale: boolean, observer: LeaseObserver): Blocked {
+    return { blocker, stale, unchangedFor: observer.unchangedFor(blocker) };
 }

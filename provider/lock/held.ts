@@ -7,8 +7,6 @@ import { Mutex } from "./mutex";
 import { elapsedSince, type LockTiming, type Moment, momentOf } from "./timing";
 
 const STAGE = "holding the lock";
-/** The irreversible call after a proof may take this long: so much of the Lease's life must be left. */
-const MARGIN = 10_000;
 const RELEASE_ATTEMPTS = 3;
 /** A third party may write to our Lease (an annotation); more than this in a row is a fight. */
 const MAX_CONFLICTS = 3;
@@ -153,7 +151,7 @@ export class HeldLease implements HeldLock {
     private requireFresh(): void {
         this.requireNotLost();
         const age = elapsedSince(this.timing.clock, this.renewed);
-        if (age <= this.current.durationSeconds * 1000 - MARGIN) return;
+        if (age <= this.current.durationSeconds * 1000 - this.timing.margin) return;
         throw this.lockError(
             `its Lease ${this.current.name} was last renewed ${Math.round(age / 1000)} s ago and lives ${this.current.durationSeconds} s`,
         );

@@ -3,7 +3,7 @@ import type { Log } from "../log";
 import { acquire } from "./acquire";
 import type { HeldLock } from "./held";
 import { leaseNameOf, type LockKind, markEnded, markLiving, newHolder } from "./leases";
-import { exclusively } from "./mutex";
+import { exclusively, taking } from "./mutex";
 import { DEFAULT_TIMING, type LockTiming } from "./timing";
 
 export type { HeldLock } from "./held";
@@ -11,10 +11,12 @@ export {
     CONTROL_PLANE_LEASE,
     leaseNameOf,
     LOCK_NAMESPACE,
+    LOCK_SELECTOR,
     type LockKind,
     OPERATION_ANNOTATION,
     recordIn,
 } from "./leases";
+export { type Transition, TransitionWatch } from "./transition";
 export type { LockClock, LockTiming } from "./timing";
 
 export interface LockRequest {
@@ -26,6 +28,8 @@ export interface LockRequest {
     readonly owner: string;
     /** How long another process is waited for; 0 aborts at once. Operations of this process queue without a limit. */
     readonly timeoutSeconds: number;
+    /** Take over other owners' Leases too once they are stale (`lock.adoptStale`); default false. */
+    readonly adoptStale?: boolean;
     readonly log: Log;
     /** For tests. */
     readonly timing?: Partial<LockTiming>;
@@ -33,11 +37,13 @@ export interface LockRequest {
 
 /**
  * Runs the action under the lock (safety.md 14) and gives the lock back whatever happens.
- * Fails with a LockError that names holder and age when another process does not let go in time.
+ * Fails with a LockError that names holder and age when another process does not let go in time, and at once when it has
+ * stopped renewing and must not be taken for dead.
  */
 export async function withLock<T>(request: LockRequest, action: (held: HeldLock) => Promise<T>): Promise<T> {
     const { clusterId, kind, log } = request;
     const queueing = (ahead: number): void => log.line(`waiting for ${ahead} other operation(s) of this run`);
+    if ("drain" in kind) return taking(`${clusterId} drain`, kind.drain, queueing, () => locked(request, action));
     return exclusively(`${clusterId} ${leaseNameOf(kind)}`, queueing, () => locked(request, action));
 }
 
@@ -46,7 +52,7 @@ async function locked<T>(request: LockRequest, action: (held: HeldLock) => Promi
     const timing = { ...DEFAULT_TIMING, ...request.timing };
     markLiving(holder);
     try {
-        const held = await acquire({ ...request, holder, timing });
+        const held = await acquire({ adoptStale: false, ...request, holder, timing });
         held.startRenewing();
         let succeeded = false;
         try {

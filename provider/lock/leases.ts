@@ -2,7 +2,6 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import type { LeaseObject, NewLease } from "../adapters/kube";
 import type { OperationRecord } from "../facts/host";
-import type { LockClock } from "./timing";
 
 export const LOCK_NAMESPACE = "kube-system";
 export const CONTROL_PLANE_LEASE = "pulumi-mke-control-plane";
@@ -15,8 +14,15 @@ export const PROCESS_ANNOTATION = "pulumi-mke/process";
 /** The same for people: machine and process id. */
 export const PLACE_ANNOTATION = "pulumi-mke/held-from";
 
-/** What is locked: the control plane, or one node by its name. */
-export type LockKind = { readonly controlPlane: true } | { readonly node: string };
+/**
+ * What is locked: the control plane; one node by its name; or a turn to drain, of which so many may be taken at a time.
+ * A turn is no permission to change anything: it is taken by an operation that holds its own lock already.
+ */
+export type LockKind = { readonly controlPlane: true } | { readonly node: string } | { readonly drain: number };
+
+const NODE_PREFIX = "pulumi-mke-node-";
+const DRAIN_PREFIX = "pulumi-mke-drain-";
+export const LOCK_SELECTOR = `${LOCK_LABEL}=${LOCK_LABEL_VALUE}`;
 
 const PROCESS_ID = randomUUID();
 const RANDOM_BYTES = 6;
@@ -24,8 +30,17 @@ const RANDOM_BYTES = 6;
 /** Holders of this process whose operations are still running. */
 const living = new Set<string>();
 
-export function leaseNameOf(kind: LockKind): string {
-    return "node" in kind ? `pulumi-mke-node-${kind.node}` : CONTROL_PLANE_LEASE;
+export function leaseNameOf(kind: Exclude<LockKind, { readonly drain: number }>): string {
+    return "node" in kind ? `${NODE_PREFIX}${kind.node}` : CONTROL_PLANE_LEASE;
+}
+
+export function drainLeaseName(index: number): string {
+    return `${DRAIN_PREFIX}${index}`;
+}
+
+/** The node that a Lease locks; undefined for the others. */
+export function nodeLockedBy({ name }: Pick<LeaseObject, "name">): string | undefined {
+    return name.startsWith(NODE_PREFIX) ? name.slice(NODE_PREFIX.length) : undefined;
 }
 
 /** A holder identity that no other operation has. */
@@ -41,10 +56,10 @@ export function markEnded(holder: string): void {
     living.delete(holder);
 }
 
-export function newLease(kind: LockKind, holder: string, durationSeconds: number): NewLease {
+export function newLease(name: string, holder: string, durationSeconds: number): NewLease {
     return {
         namespace: LOCK_NAMESPACE,
-        name: leaseNameOf(kind),
+        name,
         holder,
         durationSeconds,
         labels: { [LOCK_LABEL]: LOCK_LABEL_VALUE },
@@ -90,54 +105,32 @@ export function isFree(lease: LeaseObject): boolean {
 
 /**
  * Does that Lease keep us from taking ours? One node against another never; a node against the control plane only between
- * processes, because within one they queue where they must.
+ * processes, because within one they queue where they must. Turns to drain count against each other and nothing else.
  */
 export function conflicts(kind: LockKind, lease: LeaseObject): boolean {
-    if (lease.name === leaseNameOf(kind) || isFree(lease) || isHeldHere(lease)) return false;
+    if (isFree(lease)) return false;
+    const isTurn = lease.name.startsWith(DRAIN_PREFIX);
+    if ("drain" in kind || isTurn) return "drain" in kind && isTurn;
+    if (lease.name === leaseNameOf(kind) || isHeldHere(lease)) return false;
     return !("node" in kind) || lease.name === CONTROL_PLANE_LEASE;
 }
 
-/**
- * Judges expiry by our own clock: a Lease is over when it was seen unchanged for as long as it lives. An earlier run of our
- * own stack is over after the normal life, however long it had stretched its Lease: Pulumi runs one update of a stack at a
- * time, so that run was killed, and whoever still lives renews. It loses nothing by it: it proves its lock before it acts.
- */
-export class LeaseObserver {
-    private readonly seen = new Map<string, { readonly version: string; readonly since: number }>();
-
-    constructor(
-        private readonly clock: LockClock,
-        private readonly own: { readonly holder: string; readonly durationSeconds: number },
-    ) {}
-
-    isExpired(lease: LeaseObject): boolean {
-        const version = `${lease.uid} ${lease.holder} ${lease.renewTime}`;
-        const before = this.seen.get(lease.name);
-        const since = before?.version === version ? before.since : this.clock.monotonic();
-        this.seen.set(lease.name, { version, since });
-        return this.clock.monotonic() - since >= this.lifeOf(lease) && before !== undefined;
-    }
-
-    /**
-     * The moment, on our clock, when a Lease that is not renewed any more is over; undefined for one whose holder may just be
-     * between two renewals.
-     */
-    endOf(lease: LeaseObject): number | undefined {
-        const since = this.seen.get(lease.name)?.since;
-        const isAbandoned = since !== undefined && this.clock.monotonic() - since > this.own.durationSeconds * 1000;
-        return isAbandoned ? since + this.lifeOf(lease) : undefined;
-    }
-
-    /** Milliseconds. */
-    private lifeOf({ holder, durationSeconds }: LeaseObject): number {
-        const isOurStack = stackOf(holder) === stackOf(this.own.holder);
-        return (isOurStack ? Math.min(durationSeconds, this.own.durationSeconds) : durationSeconds) * 1000;
-    }
+/** How many Leases that conflict may be held beside ours. */
+export function roomFor(kind: LockKind): number {
+    return "drain" in kind ? kind.drain - 1 : 0;
 }
 
-/** organisation/project/stack, of a holder made by `newHolder`. */
-function stackOf(holder: string): string {
-    return holder.split("/").slice(0, 3).join("/");
+/** The Lease to take: for a turn to drain the first that is none of those in use. */
+export function leaseToTake(kind: LockKind, inUse: readonly LeaseObject[]): string {
+    if (!("drain" in kind)) return leaseNameOf(kind);
+    let index = 0;
+    while (inUse.some(({ name }) => name === drainLeaseName(index))) index += 1;
+    return drainLeaseName(index);
+}
+
+/** For people: what is waited for. */
+export function nameOf(kind: LockKind): string {
+    return "drain" in kind ? "to drain" : leaseNameOf(kind);
 }
 
 function processAnnotations(): Record<string, string> {

@@ -19,6 +19,8 @@ export interface LockTiming {
     readonly retryEvery: number;
     /** Milliseconds between looks at a lock that somebody else holds; default 2000, plus up to as much at random. */
     readonly pollEvery: number;
+    /** Milliseconds of a Lease's life that must be left for the call after a proof; default 10 000. */
+    readonly margin: number;
     readonly clock: LockClock;
 }
 
@@ -35,6 +37,7 @@ export const DEFAULT_TIMING: LockTiming = {
     renewEvery: 20_000,
     retryEvery: 2000,
     pollEvery: 2000,
+    margin: 10_000,
     clock: systemClock,
 };
 

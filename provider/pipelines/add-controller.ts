@@ -5,6 +5,7 @@ import { blankLeftToken, installService, startService, withJoinToken } from "../
 import { waitForVoter } from "../stages/join-etcd";
 import { markNode } from "../stages/mark-node";
 import { proveJoinable } from "../stages/baseline";
+import { proveLock } from "../stages/prove-lock";
 import { markHost, recordInLock, recordOf } from "../stages/record-operation";
 import { stageBinary } from "../stages/stage-binary";
 import { verifyEtcdCluster, waitForApi, waitForEtcdMemberObject } from "../stages/verify-controller";
@@ -17,7 +18,7 @@ import { installEtcdMaintenance, labelForSelinux, syncConfiguration, syncRegistr
 import { registerWithMke } from "./mke";
 import type { HostOperation } from "./operation";
 import { runStage } from "./stage";
-import { COMMAND_SECONDS, JOIN_LEASE_SECONDS, SHORT_LEASE_SECONDS } from "./timing";
+import { COMMAND_SECONDS, commandDeadline, JOIN_LEASE_SECONDS, SHORT_LEASE_SECONDS } from "./timing";
 
 /** Joins one blank host as a voting controller (spec/002, "Control plane node addition"). Answers its member ID. */
 export async function addController(operation: HostOperation, controllers: readonly Host[]): Promise<bigint> {
@@ -92,6 +93,7 @@ async function settle(operation: HostOperation, memberId: bigint): Promise<void>
         waitForEtcdMemberObject(operation, memberId, deadline),
     );
     await runStage(log, "waiting for the Node", ready, (deadline) => waitForNode(operation, deadline));
+    await proveLock(operation, commandDeadline());
     await runStage(log, "un-cordoning", COMMAND_SECONDS, () => uncordonNode(operation));
     await runStage(log, "verifying etcd", api, (deadline) =>
         verifyMembership(operation, { added: memberId }, deadline),
@@ -99,6 +101,7 @@ async function settle(operation: HostOperation, memberId: bigint): Promise<void>
     await registerWithMke(operation, true);
     await installEtcdMaintenance(operation);
     await backUp(operation, "after");
+    await proveLock(operation, commandDeadline());
     await runStage(log, "marking the node", COMMAND_SECONDS, async (deadline) => {
         await markNode(operation, undefined);
         await markHost(operation, undefined, deadline);

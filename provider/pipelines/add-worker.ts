@@ -1,5 +1,6 @@
 import { installService, startService, withJoinToken } from "../stages/install-service";
 import { markNode } from "../stages/mark-node";
+import { proveLock } from "../stages/prove-lock";
 import { markHost, recordInLock, recordOf } from "../stages/record-operation";
 import { stageBinary } from "../stages/stage-binary";
 import { waitForNode } from "../stages/wait-for-node";
@@ -10,7 +11,7 @@ import { labelForSelinux, syncRegistryCa } from "./material";
 import { registerWithMke } from "./mke";
 import type { HostOperation } from "./operation";
 import { runStage } from "./stage";
-import { COMMAND_SECONDS } from "./timing";
+import { COMMAND_SECONDS, commandDeadline } from "./timing";
 
 /** Joins one blank host as a worker (spec/002, "Worker node addition"). No controller is touched. */
 export async function addWorker(operation: HostOperation): Promise<void> {
@@ -28,6 +29,7 @@ export async function addWorker(operation: HostOperation): Promise<void> {
     await labelForSelinux(operation);
     await join(operation);
     await registerWithMke(operation, false);
+    await proveLock(operation, commandDeadline());
     await runStage(log, "marking the node", COMMAND_SECONDS, async (deadline) => {
         await markNode(operation, await readApiServer(operation, deadline));
         await markHost(operation, undefined, deadline);
@@ -42,6 +44,7 @@ function join(operation: HostOperation): Promise<void> {
         await runStage(log, "waiting for the Node", inputs.timeouts.ready, (deadline) =>
             waitForNode(operation, deadline),
         );
+        await proveLock(operation, commandDeadline());
         await runStage(log, "un-cordoning", COMMAND_SECONDS, () => uncordonNode(operation));
     });
 }

@@ -24,6 +24,8 @@ export interface Operation {
     /** Ownership token of the resource (safety.md 6). */
     readonly token: string;
     readonly progress: Progress;
+    /** Runs the action while no more nodes of the cluster drain than `drain.concurrency` allows (safety.md 21). */
+    readonly takingTurnToDrain: <T>(action: (turn: Pick<HeldLock, "prove">) => Promise<T>) => Promise<T>;
 }
 
 /** What has happened so far; a failure that left nothing behind is reported without keeping the resource in state. */

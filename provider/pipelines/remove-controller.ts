@@ -4,6 +4,7 @@ import type { ControlNodeObject, EtcdMemberObject, Member, NodeObject } from "..
 import { requireStableCluster, verifyMembership } from "../stages/check-cluster";
 import { deleteControllerLease, deleteControlNode, deleteEtcdMember, deleteNode } from "../stages/delete-objects";
 import { leaveById, leaveBySpec, moveLeadership, proveLeft, waitUntilLeft } from "../stages/leave-etcd";
+import { proveLock } from "../stages/prove-lock";
 import { stopService } from "../stages/reset-host";
 import type { OperationRecord } from "../facts/host";
 import { backUp } from "./backups";
@@ -12,7 +13,7 @@ import { deregisterFromMke } from "./mke";
 import type { HostOperation, Operation } from "./operation";
 import { drain, recordRemoval, resetMachine } from "./remove-worker";
 import { runStage } from "./stage";
-import { COMMAND_SECONDS, JOIN_LEASE_SECONDS, SHORT_LEASE_SECONDS } from "./timing";
+import { COMMAND_SECONDS, commandDeadline, JOIN_LEASE_SECONDS, SHORT_LEASE_SECONDS } from "./timing";
 
 /** What of a controller is left to remove: decided by the matrix, found in the facts. */
 export interface ControllerRemoval {
@@ -43,6 +44,7 @@ export async function removeController(operation: Operation, removal: Controller
     await held.stretch(JOIN_LEASE_SECONDS);
     await leaveEtcd(operation, removal);
     if (member !== undefined) await proveLeft(operation, member.id);
+    await proveLock(operation, commandDeadline());
     if (host !== undefined)
         await runStage(log, "stopping k0s", inputs.timeouts.stop, (deadline) => stopService(host, deadline));
     await held.stretch(SHORT_LEASE_SECONDS);

@@ -1,13 +1,15 @@
 import type { RemoveSteps } from "../decide/matrix";
 import type { NodeObject } from "../facts/cluster";
 import { deleteNode } from "../stages/delete-objects";
-import { cordonNode, drainNode } from "../stages/drain-node";
+import { messageOf, MkeError } from "../errors";
+import { cordonNode, drainNode, undoCordon, withFate } from "../stages/drain-node";
+import { proveLock } from "../stages/prove-lock";
 import { markHost, recordInLock, recordOf } from "../stages/record-operation";
 import { cleanFolders, resetHost, stopService } from "../stages/reset-host";
 import { deregisterFromMke } from "./mke";
 import type { HostOperation, Operation } from "./operation";
 import { runStage } from "./stage";
-import { COMMAND_SECONDS } from "./timing";
+import { COMMAND_SECONDS, commandDeadline } from "./timing";
 
 /** What of a node is left to remove: decided by the matrix, found in the facts. */
 export interface WorkerRemoval {
@@ -23,6 +25,7 @@ export async function removeWorker(operation: Operation, removal: WorkerRemoval)
     const { log } = operation;
     await recordRemoval(operation, host);
     if (node !== undefined && steps.drain) await drain(operation);
+    await proveLock(operation, commandDeadline());
     if (host !== undefined)
         await runStage(log, "stopping k0s", operation.inputs.timeouts.stop, (deadline) => stopService(host, deadline));
     if (node !== undefined)
@@ -49,8 +52,28 @@ export async function recordRemoval(
 export async function drain(operation: Operation): Promise<void> {
     const { log, inputs } = operation;
     if (!inputs.drain.enabled) return;
-    await runStage(log, "cordoning", COMMAND_SECONDS, () => cordonNode(operation));
-    await runStage(log, "draining", inputs.drain.timeout, (deadline) => drainNode(operation, deadline));
+    await operation.takingTurnToDrain(async (turn) => {
+        await runStage(log, "cordoning", COMMAND_SECONDS, () => cordonNode(operation));
+        try {
+            await runStage(log, "draining", inputs.drain.timeout, (deadline) => drainNode(operation, turn, deadline));
+        } catch (error) {
+            throw error instanceof MkeError ? await giveBack(operation, error) : error;
+        }
+    });
+}
+
+/** The removal ends here, so the node stays: it is made schedulable again if it works and the cordon is ours. */
+async function giveBack(operation: Operation, error: MkeError): Promise<MkeError> {
+    let fate = "stays cordoned";
+    try {
+        await runStage(operation.log, "un-cordoning", COMMAND_SECONDS, async () => {
+            fate = await undoCordon(operation);
+            return fate;
+        });
+    } catch (reason) {
+        operation.log.line(`Node ${operation.nodeName} stays cordoned: ${messageOf(reason).split("\n")[0]}`);
+    }
+    return withFate(error, `Node ${operation.nodeName} ${fate}.`);
 }
 
 export async function resetMachine(host: HostOperation, steps: Pick<RemoveSteps, "machine">): Promise<void> {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type HeldLock, withLock } from "../lock";
+import { type HeldLock, type LockKind, type LockRequest, withLock } from "../lock";
 import type { HostOperation, NodeKind, Operation } from "../pipelines/operation";
 import type { Situation } from "./look";
 import type { Session } from "./session";
@@ -10,29 +10,35 @@ import type { Session } from "./session";
  */
 export function underLock<T>(
     kind: NodeKind,
-    { inputs, cluster, log }: Session,
+    session: Session,
     nodeName: string,
     action: (held: HeldLock) => Promise<T>,
 ): Promise<T> {
-    const request = {
+    const what = kind === "controller" ? ({ controlPlane: true } as const) : { node: nodeName };
+    return withLock(requestFor(session, what), action);
+}
+
+function requestFor({ inputs, cluster, log }: Session, kind: LockKind): LockRequest {
+    return {
         kube: () => cluster.kube,
         clusterId: cluster.helperFacts.clusterId,
-        kind: kind === "controller" ? ({ controlPlane: true } as const) : { node: nodeName },
+        kind,
         owner: inputs.owner,
         timeoutSeconds: inputs.timeouts.lock,
+        adoptStale: inputs.lock.adoptStale,
         log,
     };
-    return withLock(request, action);
 }
 
 /** What the pipelines work with; `situation` is the look that was decided on under the lock. */
 export function operationOf(
     kind: NodeKind,
-    { inputs, cluster, log }: Session,
+    session: Session,
     held: HeldLock,
     situation: Situation,
     { token, installedBinary = false }: { readonly token: string; readonly installedBinary?: boolean },
 ): Operation {
+    const { inputs, cluster, log } = session;
     return {
         id: randomUUID(),
         kind,
@@ -45,6 +51,7 @@ export function operationOf(
         peerAddress: situation.peerAddress,
         token,
         progress: { hostChanged: false, installedBinary },
+        takingTurnToDrain: (action) => withLock(requestFor(session, { drain: inputs.drain.concurrency }), action),
     };
 }
 

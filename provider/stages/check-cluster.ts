@@ -3,21 +3,24 @@ import { type Deadline, waitFor } from "../deadline";
 import { RefusedError } from "../errors";
 import { type ClusterFacts, memberIdToHex } from "../facts/cluster";
 import { readCluster } from "../facts/cluster-view";
+import { LOCK_NAMESPACE, LOCK_SELECTOR, TransitionWatch } from "../lock";
 import type { Operation } from "../pipelines/operation";
 import type { Outcome } from "../pipelines/stage";
 
 /**
  * Nothing starts on a cluster that is not healthy (spec/002, "Cluster state check", "Etcd cluster state check"). What passes
- * by itself, such as the wobble of a fresh Node, is waited out; the target never counts.
+ * by itself, such as the wobble of a fresh Node, is waited out; the target never counts, nor do Nodes that other operations
+ * add or remove at the same time.
  */
 export async function requireStableCluster(operation: Operation, exempt: Exempt, deadline: Deadline): Promise<Outcome> {
+    const watch = watchOthers(operation);
     await waitFor<true>({
         stage: "checking the cluster",
         host: operation.cluster.helper.address,
         deadline,
         interval: 1000,
         look: async () => {
-            const problems = await findProblems(operation, exempt, deadline);
+            const problems = await findProblems(operation, exempt, watch, deadline);
             const lasting = problems.filter((problem) => !problem.transient);
             if (lasting.length > 0) throw refusal(operation, lasting);
             return problems.length === 0 ? { done: true } : { seen: sentences(problems) };
@@ -37,6 +40,7 @@ export async function verifyMembership(
     const expected = expectedIds(operation.clusterFacts, change);
     const exempt = { nodeNames: [operation.nodeName], memberIds: [] };
     // What was broken before was accepted by the decision, and is not this operation's to mend.
+    const watch = watchOthers(operation);
     const known = new Set(clusterProblems(operation.clusterFacts, exempt, Date.now()).map(({ what }) => what));
     await waitFor<true>({
         stage: "verifying etcd",
@@ -44,11 +48,11 @@ export async function verifyMembership(
         deadline,
         interval: 1000,
         look: async () => {
-            const facts = await readCluster(operation.cluster, { lease: operation.held.lease }, deadline);
+            const { facts, moving } = await look(operation, exempt, watch, deadline);
             const found = facts.members.map((member) => member.id);
             const differing = describeDifference(expected, found);
             if (differing !== undefined) return { seen: differing };
-            const problems = clusterProblems(facts, exempt, Date.now()).filter(({ what }) => !known.has(what));
+            const problems = clusterProblems(facts, moving, Date.now()).filter(({ what }) => !known.has(what));
             return problems.length === 0 ? { done: true } : { seen: sentences(problems) };
         },
     });
@@ -74,9 +78,39 @@ function describeDifference(expected: readonly bigint[], found: readonly bigint[
     return all.length === 0 ? undefined : `member ${all.join(", member ")}`;
 }
 
-async function findProblems(operation: Operation, exempt: Exempt, deadline: Deadline): Promise<readonly Problem[]> {
-    const facts = await readCluster(operation.cluster, { lease: operation.held.lease }, deadline);
-    return clusterProblems(facts, exempt, Date.now());
+function watchOthers({ held }: Operation): TransitionWatch {
+    return new TransitionWatch(held.lease.holder);
+}
+
+async function findProblems(
+    operation: Operation,
+    exempt: Exempt,
+    watch: TransitionWatch,
+    deadline: Deadline,
+): Promise<readonly Problem[]> {
+    const { facts, moving } = await look(operation, exempt, watch, deadline);
+    return clusterProblems(facts, moving, Date.now());
+}
+
+/** The cluster, and what is not to be judged in it: what this operation moves, and what others do. */
+async function look(
+    { cluster, held }: Operation,
+    exempt: Exempt,
+    watch: TransitionWatch,
+    deadline: Deadline,
+): Promise<{ readonly facts: ClusterFacts; readonly moving: Exempt }> {
+    const [facts, leases] = await Promise.all([
+        readCluster(cluster, { lease: held.lease }, deadline),
+        cluster.kube.leases(LOCK_NAMESPACE, LOCK_SELECTOR),
+    ]);
+    const { nodeNames, undecided, controlPlane } = watch.look(leases, facts.nodes);
+    const moving = {
+        ...exempt,
+        nodeNames: [...exempt.nodeNames, ...nodeNames],
+        undecided,
+        controlPlaneMoves: controlPlane,
+    };
+    return { facts, moving };
 }
 
 function refusal({ cluster }: Operation, problems: readonly Problem[]): RefusedError {

@@ -1,9 +1,10 @@
 import { type Deadline, type Look, waitFor } from "../deadline";
-import { CommandError, RefusedError } from "../errors";
+import { RefusedError } from "../errors";
 import { memberIdToHex } from "../facts/cluster";
 import { normalAddress } from "../decide/address";
 import { hostOf } from "../facts/cluster-view";
 import type { HostOperation } from "../pipelines/operation";
+import { requireServiceStays } from "./service-stays";
 
 const STAGE = "joining etcd";
 const JOURNAL_LINES = 20;
@@ -41,7 +42,9 @@ async function lookForVoter(
     const member = members.find((candidate) => isJoiner(operation, others, candidate));
     if (member !== undefined && member.name !== "" && !member.learner) return { done: member.id };
     const isTaken = members.some(({ id, peerUrls }) => others.includes(id) && isAt(operation, peerUrls));
-    await failIfHopeless(operation, isTaken, deadline);
+    await requireServiceStays(operation, { stage: STAGE, restarts: RESTARTS_TO_GIVE_UP }, deadline);
+    // The journal alone may tell of an earlier attempt.
+    if (isTaken) await failIfAddressTaken(operation, deadline);
     return { seen: describe(member) };
 }
 
@@ -57,23 +60,6 @@ function describe(member: EtcdMemberSeen | undefined): string {
     if (member === undefined) return "no member at its address yet";
     const id = memberIdToHex(member.id);
     return member.name === "" ? `member ${id} was added and never started` : `member ${id} is a learner`;
-}
-
-async function failIfHopeless(operation: HostOperation, isTaken: boolean, deadline: Deadline): Promise<void> {
-    const { target, kind } = operation;
-    const state = await target.serviceState(kind, deadline);
-    const restarting = state !== undefined && state.restarts >= RESTARTS_TO_GIVE_UP;
-    if (state?.active === "failed" || restarting) {
-        throw new CommandError({
-            stage: STAGE,
-            host: target.address,
-            what: `k0s does not stay up (${state.active}, ${state.restarts} restarts)`,
-            output: await target.journal(kind, JOURNAL_LINES, deadline),
-            advice: "The reason is in the lines above. Nothing else was changed; run `pulumi up` again when it is mended.",
-        });
-    }
-    // The journal alone may tell of an earlier attempt.
-    if (isTaken) await failIfAddressTaken(operation, deadline);
 }
 
 async function failIfAddressTaken({ target, kind, peerAddress }: HostOperation, deadline: Deadline): Promise<void> {

@@ -41,6 +41,7 @@ export function recordOf(operation: Operation, kind: OperationRecord["kind"], re
         kind,
         owner: operation.inputs.owner,
         target: operation.inputs.host,
+        nodeName: operation.nodeName,
         baseline: operation.clusterFacts.members.map((member) => memberIdToHex(member.id)),
         ...(removing === undefined ? {} : { removing: memberIdToHex(removing) }),
     };

@@ -1,11 +1,12 @@
 import { type Deadline, type Look, waitFor } from "../deadline";
-import { CommandError } from "../errors";
 import type { NodeObject } from "../facts/cluster";
 import { type HostOperation, runsWorkloads } from "../pipelines/operation";
 import type { Outcome } from "../pipelines/stage";
+import { requireServiceStays } from "./service-stays";
 
 const STAGE = "waiting for the Node";
-const JOURNAL_LINES = 20;
+/** A worker may need a second start until the API server it joins through answers. */
+const RESTARTS_TO_GIVE_UP = 3;
 
 /** Waits until the Node is registered by this machine and Ready. A plain controller has no Node. */
 export async function waitForNode(operation: HostOperation, deadline: Deadline): Promise<Outcome> {
@@ -24,7 +25,7 @@ export async function waitForNode(operation: HostOperation, deadline: Deadline):
 async function lookForNode(operation: HostOperation, deadline: Deadline): Promise<Look<NodeObject>> {
     const node = await operation.cluster.kube.node(operation.nodeName);
     if (node === undefined) {
-        await failIfServiceFailed(operation, deadline);
+        await requireServiceStays(operation, { stage: STAGE, restarts: RESTARTS_TO_GIVE_UP }, deadline);
         return { seen: `Node ${operation.nodeName} is not registered` };
     }
     // A Node of that name may be an older machine's until the new kubelet has taken it over.
@@ -32,16 +33,4 @@ async function lookForNode(operation: HostOperation, deadline: Deadline): Promis
         return { seen: `Node ${node.name} still belongs to machine ${node.machineId}` };
     }
     return node.ready ? { done: node } : { seen: `Node ${node.name} is NotReady` };
-}
-
-async function failIfServiceFailed({ target, kind }: HostOperation, deadline: Deadline): Promise<void> {
-    const state = await target.serviceState(kind, deadline);
-    if (state === undefined || (state.active !== "failed" && state.restarts < 3)) return;
-    throw new CommandError({
-        stage: STAGE,
-        host: target.address,
-        what: `k0s does not stay up (${state.active}, ${state.restarts} restarts)`,
-        output: await target.journal(kind, JOURNAL_LINES, deadline),
-        advice: "The reason is in the lines above. Run `pulumi up` again when it is mended.",
-    });
 }

@@ -136,7 +136,8 @@ describe("a lock that is held", () => {
     });
 
     it("finds what a killed operation was about", async () => {
-        scene.leases.put({ name: CONTROL_PLANE, annotations: { "pulumi-mke/operation": JSON.stringify(RECORD) } });
+        const annotations = { "pulumi-mke/operation": JSON.stringify(RECORD) };
+        scene.leases.put({ name: CONTROL_PLANE, holder: "org/project/stack/c3/0a0a", annotations });
         const operation = await scene.start(scene.controlPlane());
         await scene.clock.advance(65_000);
         assert.deepEqual(operation.held?.found, RECORD);

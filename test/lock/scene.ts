@@ -59,6 +59,10 @@ export class LockScene {
         return this.request({ node: name }, more);
     }
 
+    drain(limit: number, more?: Partial<LockRequest>): LockRequest {
+        return this.request({ drain: limit }, more);
+    }
+
     async start(request: LockRequest, lock = withLock): Promise<Operation> {
         const operation = new Operation(request, lock);
         this.running.push(operation);

@@ -96,6 +96,8 @@ describe("adding a controller", () => {
             "c1 invalidateJoinToken abcdef",
             "c3 writeFile /etc/k0s/k0stoken 600",
             "lock stretch 60",
+            "lock prove",
+            "lock prove",
             "kube annotateNode c3",
             "c3 writeMarker controller settled",
         ]);

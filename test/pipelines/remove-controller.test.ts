@@ -80,9 +80,11 @@ describe("removing a controller", () => {
         assert.deepEqual(steps(world), [
             ...RECORDED,
             ...DRAINED,
+            "lock prove",
             "lock stretch 900",
             "lock prove",
             ASKED,
+            "lock prove",
             ...STOPPED,
             "lock stretch 60",
             ...DELETED,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "mocha";
-import { RefusedError } from "../../provider/errors";
+import { RefusedError, TimeoutError } from "../../provider/errors";
 import { HAPPY_WORKER, workerScene } from "./scenes";
 import { addWorker } from "../../provider/pipelines/add-worker";
 import { removeWorker, type WorkerRemoval } from "../../provider/pipelines/remove-worker";
@@ -9,7 +9,7 @@ import { only } from "../support/fake-calls";
 import { type Scene, stagesOf } from "../support/fake-operation";
 
 const READS =
-    /^(w1 reach|etcd (members|status|alarms)|kube (nodes|etcdMembers|controlNodes|hasMke|clusterId|lease|isReady)\b)/;
+    /^(w1 reach|etcd (members|status|alarms)|kube (nodes|etcdMembers|controlNodes|hasMke|clusterId|leases?|isReady)\b)/;
 
 describe("adding a worker", () => {
     it("checks, records, installs, waits for its Node and marks it, in this order", async () => {
@@ -79,9 +79,12 @@ describe("removing a worker", () => {
         assert.deepEqual(world.calls, [
             "lock record remove",
             "w1 writeMarker worker remove",
+            "kube node w1",
             'kube annotateNode w1 {"pulumi-mke/cordoned":"operation-1"}',
             "kube setUnschedulable w1 true",
+            "lock prove",
             "kube podsOn w1",
+            "lock prove",
             "w1 service disable worker",
             "w1 service stop worker",
             "kube deleteNode w1 uid-node-w1",
@@ -123,12 +126,70 @@ describe("removing a worker", () => {
         assert.deepEqual(only(world.calls, "w1 reset", "w1 cleanUp"), []);
     });
 
-    it("stops before it touches the service when a drain that must succeed does not", async () => {
-        const drain = { ...workerScene().operation.inputs.drain, timeout: 0, onFailure: "fail" as const };
+    describe("with a drain that must succeed and does not", () => {
         const blocking = { ownerKind: "ReplicaSet", phase: "Running", mirror: false, deleting: false, finalizers: [] };
-        const world = workerScene({ inputs: { drain }, kube: { evict: async () => "blocked" } });
-        world.kube.pods = [{ namespace: "shop", name: "db", uid: "uid-db", ...blocking }];
-        await assert.rejects(remove(world), { name: "TimeoutError" });
-        assert.deepEqual(only(world.calls, "w1 service", "kube delete", "w1 reset"), []);
+
+        function blockedScene(): Scene {
+            const drain = { ...workerScene().operation.inputs.drain, timeout: 0, onFailure: "fail" as const };
+            const world = workerScene({ inputs: { drain }, kube: { evict: async () => ({ blocked: "not now" }) } });
+            world.kube.pods = [{ namespace: "shop", name: "db", uid: "uid-db", ...blocking }];
+            return world;
+        }
+
+        const w1 = (world: Scene) => world.kube.nodes.find(({ name }) => name === "w1");
+
+        it("stops before it touches the service, takes its cordon back and says so", async () => {
+            const world = blockedScene();
+            await assert.rejects(remove(world), (error: Error) => {
+                assert.ok(error instanceof TimeoutError);
+                assert.match(error.message, /Node w1 is schedulable again, because the removal stopped there\.$/);
+                return true;
+            });
+            assert.deepEqual(only(world.calls, "w1 service", "kube delete", "w1 reset"), []);
+            assert.deepEqual([w1(world)?.unschedulable, w1(world)?.annotations], [false, {}]);
+            assert.deepEqual(stagesOf(world).slice(-3), ["cordoning", "draining", "un-cordoning"]);
+        });
+
+        it("leaves somebody else's cordon alone", async () => {
+            const world = blockedScene();
+            world.kube.nodes = world.kube.nodes.map((one) => ({ ...one, unschedulable: true }));
+            await assert.rejects(remove(world), /Node w1 stays as somebody else cordoned it\.$/);
+            assert.equal(w1(world)?.unschedulable, true);
+        });
+
+        it("leaves a Node cordoned that is NotReady", async () => {
+            const world = blockedScene();
+            world.kube.nodes = world.kube.nodes.map((one) => ({ ...one, ready: false }));
+            await assert.rejects(remove(world), /Node w1 stays cordoned, because it is NotReady\.$/);
+            assert.equal(w1(world)?.unschedulable, true);
+        });
+
+        it("does nothing more once the lock is lost", async () => {
+            const world = blockedScene();
+            world.loseLock();
+            const writes = world.calls.length;
+            await assert.rejects(remove(world), { name: "LockError" });
+            assert.deepEqual(only(world.calls.slice(writes), "w1 service", "kube delete", "w1 reset"), []);
+            assert.deepEqual(only(world.calls, "kube setUnschedulable w1 false"), []);
+            assert.match(world.lines.join("\n"), /Node w1 stays cordoned: holding the lock/);
+        });
+    });
+
+    it("takes its turn to drain around cordon and drain, and none where nothing is drained", async () => {
+        for (const enabled of [true, false]) {
+            const world = workerScene({ inputs: { drain: { ...workerScene().operation.inputs.drain, enabled } } });
+            const during: string[] = [];
+            const operation = {
+                ...world.operation,
+                takingTurnToDrain: async <T>(action: (turn: { prove(): Promise<void> }) => Promise<T>): Promise<T> => {
+                    const before = stagesOf(world).length;
+                    const result = await action({ prove: async () => undefined });
+                    during.push(...stagesOf(world).slice(before));
+                    return result;
+                },
+            };
+            await remove({ ...world, operation });
+            assert.deepEqual(during, enabled ? ["cordoning", "draining"] : []);
+        }
     });
 });

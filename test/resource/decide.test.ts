@@ -46,6 +46,26 @@ const situation = (change: Partial<Situation> = {}): Situation => ({
 
 const knowledge = knowledgeOf({ memberId: "f03", machineId: "machine-c3", token: TOKEN });
 
+describe("a host that k0sctl works on", () => {
+    const locked = (change: Partial<Situation> = {}): Situation => {
+        const { host } = situation(change);
+        assert.ok(host);
+        return situation({ host: { ...host, k0sctlLock: { holder: "laptop-123", ageSeconds: 7 } }, ...change });
+    };
+
+    it("is refused by the name of the lock's holder, for add and remove, and looked at again", () => {
+        for (const plan of [decideAdd(session(), locked(), knowledge), decideRemove(session(), locked(), knowledge)]) {
+            const { what, topic, lookAgain } = refused(plan);
+            assert.deepEqual([topic, lookAgain], ["lock-held", true]);
+            assert.match(what, /laptop-123/);
+        }
+    });
+
+    it("is like any other once the lock is not touched any more", () => {
+        assert.equal(decideRemove(session(), situation(), knowledge).kind, "remove");
+    });
+});
+
 describe("what is known from an earlier run", () => {
     it("has the member ID as a number", () => {
         assert.deepEqual(knowledge, {

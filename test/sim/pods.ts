@@ -1,5 +1,5 @@
 import type { KubeObject, ObjectMeta } from "./model/store";
-import { BUDGET_ANNOTATION } from "./servers/api-objects";
+import { BUDGET_ANNOTATION, WEBHOOK_ANNOTATION } from "./servers/api-objects";
 
 export interface PodOptions {
     readonly name: string;
@@ -7,6 +7,8 @@ export interface PodOptions {
     readonly namespace?: string;
     /** A disruption budget never lets it go. */
     readonly blocked?: boolean;
+    /** Name of an admission webhook that is to be asked about its eviction and does not answer. */
+    readonly failingWebhook?: string;
     /** Kind of its controller, e.g. `DaemonSet`; default `ReplicaSet`; "" = none. */
     readonly ownerKind?: string;
     /** It lies in a file on the host. */
@@ -25,6 +27,7 @@ export function newPod(nodeName: string, options: PodOptions): Partial<KubeObjec
             namespace,
             annotations: {
                 ...(options.blocked === true && { [BUDGET_ANNOTATION]: "0" }),
+                ...(options.failingWebhook !== undefined && { [WEBHOOK_ANNOTATION]: options.failingWebhook }),
                 ...(options.mirror === true && { "kubernetes.io/config.mirror": name }),
             },
             ...(ownerKind !== "" && { ownerReferences: [owner] }),

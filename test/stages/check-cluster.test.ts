@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "mocha";
+import type { LeaseObject } from "../../provider/adapters/kube";
 import type { Exempt } from "../../provider/decide/cluster-health";
 import { Deadline } from "../../provider/deadline";
 import { RefusedError, TimeoutError } from "../../provider/errors";
@@ -62,6 +63,71 @@ describe("a cluster that is to be changed", () => {
     it("is refused for a Node that has been NotReady for long, unless it is the target", async () => {
         await assert.rejects(require_(notReady(1)), RefusedError);
         await require_(notReady(1), { nodeNames: ["w1"], memberIds: [] });
+    });
+});
+
+describe("nodes that other operations move", () => {
+    const held = (name: string, change: Partial<LeaseObject> = {}): LeaseObject => ({
+        ...{ namespace: "kube-system", name, holder: "a/b/c/somebody/0a0a", durationSeconds: 60, uid: `uid-${name}` },
+        ...{ labels: {}, annotations: {}, resourceVersion: "1" },
+        acquireTime: new Date().toISOString(),
+        renewTime: new Date().toISOString(),
+        ...change,
+    });
+    const withLeases = (...leases: LeaseObject[]): SceneOptions => ({ kube: { leases: async () => leases } });
+    const old = { renewTime: "2020-01-01T00:00:00.000000Z" };
+
+    it("do not count while their operation lives", async () => {
+        await require_(notReady(1), NO_ONE, withLeases(held("pulumi-mke-node-w1")));
+        await assert.rejects(require_(notReady(1), NO_ONE, withLeases(held("pulumi-mke-node-w2"))), RefusedError);
+    });
+
+    it("count again once their lock is given back", async () => {
+        const released = withLeases(held("pulumi-mke-node-w1", { holder: "" }));
+        await assert.rejects(require_(notReady(1), NO_ONE, released), RefusedError);
+    });
+
+    it("are waited for where nobody can tell yet whether their operation lives", async () => {
+        const waiting = require_(notReady(1), NO_ONE, withLeases(held("pulumi-mke-node-w1", old)));
+        await assert.rejects(waiting, TimeoutError);
+        let renewals = 0;
+        const leases = async (): Promise<LeaseObject[]> => [
+            held("pulumi-mke-node-w1", { renewTime: `2020-01-01T00:00:0${(renewals += 1)}.000000Z` }),
+        ];
+        const { operation } = scene({ cluster: notReady(1), kube: { leases } });
+        await requireStableCluster(operation, NO_ONE, Deadline.after(60_000));
+        assert.equal(renewals, 2);
+    });
+
+    it("do not excuse anybody else", async () => {
+        const facts = cluster({
+            nodes: [
+                node("c1"),
+                node("w1", { ready: false, readySince: 1 }),
+                node("w2", { ready: false, readySince: 1 }),
+            ],
+        });
+        await assert.rejects(require_(facts, NO_ONE, withLeases(held("pulumi-mke-node-w1"))), (error: Error) => {
+            assert.match(error.message, /Node w2 is NotReady\n/);
+            return true;
+        });
+    });
+
+    it("that are controllers are waited for, as is what etcd shows of them meanwhile", async () => {
+        const facts = cluster({ members: [member("c1"), member("c2", { learner: true })] });
+        const moving = withLeases(held("pulumi-mke-control-plane"));
+        await assert.rejects(require_(facts, NO_ONE, moving), (error: Error) => {
+            assert.ok(error instanceof TimeoutError);
+            assert.match(error.message, /last seen: etcd member c2 .* is a learner/);
+            return true;
+        });
+    });
+
+    it("do not count after a membership change either", async () => {
+        const world = scene(withLeases(held("pulumi-mke-node-w1")));
+        world.etcd.members = world.etcd.members.slice(0, 2);
+        world.kube.nodes = [...world.kube.nodes, node("w1", { ready: false, readySince: 1 })];
+        await verifyMembership(world.operation, { removed: memberId("c3") }, Deadline.after(0));
     });
 });
 

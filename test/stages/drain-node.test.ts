@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "mocha";
-import type { PodObject } from "../../provider/adapters/kube";
+import type { Eviction, PodObject } from "../../provider/adapters/kube";
 import { Deadline } from "../../provider/deadline";
-import { ApiError, TimeoutError } from "../../provider/errors";
+import { ApiError, LockError, TimeoutError } from "../../provider/errors";
 import type { DrainInputs } from "../../provider/inputs";
 import { cordonNode, drainNode, uncordonNode } from "../../provider/stages/drain-node";
-import { cluster } from "../decide/build";
+import { cluster, node } from "../decide/build";
 import { only } from "../support/fake-calls";
 import { type Scene, type SceneOptions, scene } from "../support/fake-operation";
 
@@ -27,7 +27,9 @@ function draining(
 }
 
 const drain = ({ operation }: Scene, milliseconds = 60_000): Promise<unknown> =>
-    drainNode(operation, Deadline.after(milliseconds));
+    drainNode(operation, { prove: async () => undefined }, Deadline.after(milliseconds));
+const BUDGET = "The disruption budget db needs 1 healthy pods and has 1 currently";
+const blocked = async (): Promise<Eviction> => ({ blocked: BUDGET });
 const evictions = ({ calls }: Scene): string[] => only(calls, "kube evict");
 
 describe("draining a node", () => {
@@ -35,9 +37,24 @@ describe("draining a node", () => {
         const world = draining([]);
         await cordonNode(world.operation);
         assert.deepEqual(world.calls, [
+            "kube node c3",
             'kube annotateNode c3 {"pulumi-mke/cordoned":"operation-1"}',
             "kube setUnschedulable c3 true",
         ]);
+    });
+
+    it("leaves a cordon alone that is somebody else's, and renews its own", async () => {
+        const cordoned = (annotations: Record<string, string>): Scene => {
+            const facts = cluster();
+            const nodes = facts.nodes.map((one) => ({ ...one, unschedulable: true, annotations }));
+            return scene({ cluster: { ...facts, nodes } });
+        };
+        const theirs = cordoned({});
+        assert.equal(await cordonNode(theirs.operation), "cordoned already");
+        assert.deepEqual(theirs.calls, ["kube node c3"]);
+        const ours = cordoned({ "pulumi-mke/cordoned": "operation-0" });
+        await cordonNode(ours.operation);
+        assert.equal(ours.calls.length, 3);
     });
 
     it("takes a cordon back, and touches a Node that has none in nothing", async () => {
@@ -84,7 +101,7 @@ describe("draining a node", () => {
             {
                 evict: async () => {
                     asked += 1;
-                    if (asked === 1) return "blocked";
+                    if (asked === 1) return blocked();
                     world.kube.pods = [];
                     return "accepted";
                 },
@@ -100,15 +117,94 @@ describe("draining a node", () => {
         assert.deepEqual(evictions(world), []);
     });
 
-    it("fails at the end of its time with the pods, and what holds them", async () => {
-        const pods = [pod("db"), pod("queue", { deleting: true, finalizers: ["example.com/x"] })];
-        const world = draining(pods, {}, { evict: async () => "blocked" });
+    it("fails at the end of its time with the pods, and by name what holds each", async () => {
+        const pods = [
+            pod("db"),
+            pod("hooked"),
+            pod("queue", { deleting: true, finalizers: ["example.com/x"] }),
+            pod("slow", { deleting: true }),
+            pod("etcd", { namespace: "kube-system", mirror: true }),
+        ];
+        const failed = 'Internal error occurred: failed calling webhook "w.example.com"';
+        const world = draining(pods, {}, { evict: async ({ name }) => (name === "db" ? blocked() : { failed }) });
         await assert.rejects(drain(world, 0), (error: Error) => {
             assert.ok(error instanceof TimeoutError);
-            const seen = "2 pods left: shop/db, shop/queue; held by a disruption budget: shop/db";
-            assert.ok(error.message.includes(`${seen}; waiting for finalizers: shop/queue`), error.message);
+            for (const part of [
+                "4 pods left: shop/db, shop/hooked, shop/queue, shop/slow",
+                `held by a disruption budget: shop/db (${BUDGET})`,
+                `eviction fails: shop/hooked (${failed})`,
+                "waiting for finalizers: shop/queue (example.com/x)",
+                "ending: shop/slow",
+                "mirror pods, left alone: kube-system/etcd",
+            ]) {
+                assert.ok(error.message.includes(part), `${part} in ${error.message}`);
+            }
             return true;
         });
+    });
+
+    it("goes on with the others where one call fails and may succeed later", async () => {
+        const away = new ApiError({
+            stage: "asking",
+            what: "500 etcdserver: leader changed",
+            code: 500,
+            retryable: true,
+        });
+        const world: Scene = draining(
+            [pod("web"), pod("db")],
+            {},
+            {
+                evict: ({ name }) => {
+                    if (name === "web") return Promise.reject(away);
+                    world.kube.pods = world.kube.pods.filter((one) => one.name === "web");
+                    return Promise.resolve("accepted");
+                },
+            },
+        );
+        await assert.rejects(drain(world, 0), /eviction fails: shop\/web \(500 etcdserver: leader changed\)/);
+        assert.deepEqual(
+            world.kube.pods.map(({ name }) => name),
+            ["web"],
+        );
+    });
+
+    it("evicts what has ended, also of a DaemonSet", async () => {
+        const world = draining([
+            pod("job", { phase: "Succeeded", ownerKind: "Job" }),
+            pod("cni", { phase: "Failed", ownerKind: "DaemonSet" }),
+        ]);
+        assert.equal(await drain(world), "2 pods evicted");
+    });
+
+    it("does not wait for pods whose kubelet has been away for a minute, and names them", async () => {
+        const world = draining([pod("web", { deleting: true }), pod("db", { deleting: true })]);
+        const [c1, c2] = world.kube.nodes;
+        assert.ok(c1 && c2);
+        world.kube.nodes = [c1, c2, node("c3", { ready: false, readySince: Date.now() - 61_000 })];
+        assert.equal(
+            await drain(world, 0),
+            "2 pods evicted; not waited for, because the kubelet is unreachable: shop/web, shop/db",
+        );
+        world.kube.nodes = [c1, c2, node("c3", { ready: false, readySince: Date.now() - 30_000 })];
+        await assert.rejects(drain(world, 0), /ending: shop\/web, shop\/db/);
+        world.kube.pods = [...world.kube.pods, pod("late")];
+        world.kube.nodes = [c1, c2];
+        await assert.rejects(
+            drain(draining(world.kube.pods, {}, { node: async () => undefined, evict: blocked }), 0),
+            /held by .*shop\/late .*; not waited for.*: shop\/web, shop\/db/,
+        );
+    });
+
+    it("stops when the lock or the turn to drain is lost, whatever drain.onFailure says", async () => {
+        const lost = draining([pod("db")], { onFailure: "continue" });
+        lost.loseLock();
+        await assert.rejects(drain(lost), LockError);
+        assert.deepEqual(evictions(lost), []);
+        const { operation, calls } = draining([pod("db")], { onFailure: "continue" });
+        const error = new LockError({ stage: "holding the lock", what: "lost" });
+        const turn = { prove: () => Promise.reject(error) };
+        await assert.rejects(drainNode(operation, turn, Deadline.after(60_000)), error);
+        assert.deepEqual(only(calls, "kube evict"), []);
     });
 
     it("names five pods and counts the others", async () => {
@@ -117,7 +213,7 @@ describe("draining a node", () => {
     });
 
     it("that is not complete stops the removal only where the program says so", async () => {
-        const world = draining([pod("db")], { onFailure: "continue" }, { evict: async () => "blocked" });
+        const world = draining([pod("db")], { onFailure: "continue" }, { evict: blocked });
         assert.match(
             String(await drain(world, 0)),
             /^not complete, going on \(drain\.onFailure is continue\): .*held by a disruption budget: shop\/db/,

@@ -21,6 +21,7 @@ describe("the record of an operation", () => {
             kind: "add",
             owner: OWNER,
             target: "10.0.0.3",
+            nodeName: "c3",
             baseline: ["f01", "f02", "f03"],
         };
         assert.deepEqual(recordOf(operation, "add"), add);

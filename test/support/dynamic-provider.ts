@@ -37,11 +37,13 @@ export class DynamicProvider {
         private readonly client: ResourceProviderClient,
     ) {}
 
-    /** `folder`: where the program would be; `require` in the stored text resolves from there. */
-    static async start(folder: string = root): Promise<DynamicProvider> {
+    /**
+     * `folder`: where the program would be; `require` in the stored text resolves from there. `engine`: the engine's address,
+     * which the server does not use, but operations look whether anybody is there.
+     */
+    static async start(folder: string = root, engine = "127.0.0.1:1"): Promise<DynamicProvider> {
         const script = require.resolve("@pulumi/pulumi/cmd/dynamic-provider");
-        // The engine's address is required, and not used by the server.
-        const child = spawn(process.execPath, [script, "127.0.0.1:1"], {
+        const child = spawn(process.execPath, [script, engine], {
             cwd: folder,
             stdio: ["ignore", "pipe", "pipe"],
         });
@@ -120,9 +122,26 @@ export class DynamicProvider {
         await call((done) => this.client.delete(request, done));
     }
 
+    /** The process stands still, as on a machine that sleeps. */
+    suspend(): void {
+        this.child.kill("SIGSTOP");
+    }
+
+    resume(): void {
+        this.child.kill("SIGCONT");
+    }
+
+    /** At once, as by the kernel; calls that are under way fail. */
+    async kill(): Promise<void> {
+        const ended = once(this.child, "close");
+        this.child.kill("SIGKILL");
+        await ended;
+    }
+
     async stop(): Promise<void> {
         this.client.close();
         if (this.child.exitCode !== null || this.child.signalCode !== null) return;
+        this.resume();
         const ended = once(this.child, "close");
         this.child.kill();
         await ended;

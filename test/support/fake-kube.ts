@@ -16,6 +16,9 @@ export interface KubeObjects {
 export function fakeKube(calls: Calls, objects: KubeObjects, answers: Partial<Kube> = {}): Kube {
     const without = <T extends { readonly uid: string }>(list: readonly T[], uid: string): T[] =>
         list.filter((object) => object.uid !== uid);
+    const changeNode = (name: string, change: (node: NodeObject) => Partial<NodeObject>): void => {
+        objects.nodes = objects.nodes.map((node) => (node.name === name ? { ...node, ...change(node) } : node));
+    };
     const none = async (): Promise<void> => undefined;
     const own: Kube = {
         clusterId: async () => CLUSTER_ID,
@@ -23,8 +26,12 @@ export function fakeKube(calls: Calls, objects: KubeObjects, answers: Partial<Ku
         nodes: async () => objects.nodes,
         node: async (name) => objects.nodes.find((node) => node.name === name),
         deleteNode: async (_name, uid) => void (objects.nodes = without(objects.nodes, uid)),
-        setUnschedulable: none,
-        annotateNode: none,
+        setUnschedulable: async (name, unschedulable) => changeNode(name, () => ({ unschedulable })),
+        annotateNode: async (name, annotations) =>
+            changeNode(name, (node) => {
+                const all = Object.entries({ ...node.annotations, ...annotations });
+                return { annotations: Object.fromEntries(all.filter(([, value]) => value !== null)) as never };
+            }),
         labelNode: none,
         podsOn: async () => objects.pods,
         evict: async ({ uid }) => {

@@ -115,6 +115,7 @@ export function scene(options: SceneOptions = {}): Scene {
         peerAddress: address(name),
         token: TOKEN,
         progress: { hostChanged: false, installedBinary: false },
+        takingTurnToDrain: (action) => action({ prove: async () => undefined }),
         target: fakeHost(name, calls, { facts: hostFacts, files, ...(options.target && { answers: options.target }) }),
         hostFacts,
     };

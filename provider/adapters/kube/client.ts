@@ -3,7 +3,8 @@ import type { ControlNodeObject, EtcdMemberObject, NodeObject } from "../../fact
 import type { Host } from "../host";
 import { type KubeCredentials, readKubeCredentials } from "./credentials";
 import { apiError } from "./errors";
-import type { EtcdMemberPatch, Kube, LeaseObject, NewLease, PodObject } from "./index";
+import { evictionIn } from "./eviction";
+import type { EtcdMemberPatch, Eviction, Kube, LeaseObject, NewLease, PodObject } from "./index";
 import {
     microTime,
     parseControlNode,
@@ -26,7 +27,6 @@ const OK = 200;
 const NOT_FOUND = 404;
 const CONFLICT = 409;
 const INVALID = 422;
-const TOO_MANY_REQUESTS = 429;
 const LAST_SUCCESS = 299;
 
 const DEFAULT_SERVER: Server = { host: "127.0.0.1", port: 6443 };
@@ -100,7 +100,7 @@ class KubeClient implements Kube {
         return (await this.list(`/api/v1/pods?fieldSelector=${selector}`)).map(parsePod);
     }
 
-    async evict(pod: PodObject, gracePeriodSeconds: number | undefined): Promise<"accepted" | "blocked" | "gone"> {
+    async evict(pod: PodObject, gracePeriodSeconds: number | undefined): Promise<Eviction> {
         const { namespace, name, uid } = pod;
         const path = `/api/v1/namespaces/${segment(namespace)}/pods/${segment(name)}`;
         // looked at first: with another pod's UID the API server tries for 10 s before it answers (1.36.3, observed)
@@ -117,10 +117,9 @@ class KubeClient implements Kube {
             },
         };
         const response = await this.transport.send(request);
-        if (response.status === TOO_MANY_REQUESTS) return "blocked";
-        if (response.status === NOT_FOUND || response.status === CONFLICT) return "gone";
-        this.requireSuccess(request, response);
-        return "accepted";
+        const eviction = evictionIn(response);
+        if (eviction === undefined) throw apiError(this.address, request, response);
+        return eviction;
     }
 
     /** No object where the CRD is not installed (yet). */

@@ -17,8 +17,8 @@ export interface Kube {
     labelNode(name: string, labels: Readonly<Record<string, string | null>>): Promise<void>;
 
     podsOn(nodeName: string): Promise<readonly PodObject[]>;
-    /** By the policy API. `blocked`: a disruption budget says not now (429). Missing is `gone`. */
-    evict(pod: PodObject, gracePeriodSeconds: number | undefined): Promise<"accepted" | "blocked" | "gone">;
+    /** By the policy API. */
+    evict(pod: PodObject, gracePeriodSeconds: number | undefined): Promise<Eviction>;
 
     etcdMembers(): Promise<readonly EtcdMemberObject[]>;
     /** Sets `spec.leave` and annotations in one patch; only while it is still the object with that UID. */
@@ -46,6 +46,12 @@ export interface EtcdMemberPatch {
     readonly leave?: boolean;
     readonly annotations?: Readonly<Record<string, string | null>>;
 }
+
+/**
+ * What the API server says to an eviction. `gone`: it is missing, or another pod has its name. `blocked`: a disruption budget
+ * says not now (429). `failed`: another try may succeed, e.g. because an admission webhook does not answer, or denies it.
+ */
+export type Eviction = "accepted" | "gone" | { readonly blocked: string } | { readonly failed: string };
 
 export interface PodObject {
     readonly namespace: string;

@@ -7,6 +7,7 @@ import {
     type ProgramName,
     type ProgramValues,
 } from "../../../provider/adapters/host/program";
+import { parseHostProbe } from "../../../provider/facts/host-probe";
 import { programBody } from "../../../provider/adapters/host/scripts";
 
 /**
@@ -195,5 +196,43 @@ describe("the programs that clean up and stop", function () {
             ":",
         );
         assert.deepEqual(said.trim().split("\n"), ["starting", "ready"]);
+    });
+
+    it("show what the service said since its last start, and all of it where systemd restarted it", () => {
+        const journal = (properties: string): string[] =>
+            inNamespace(
+                "journal",
+                { SERVICE: "k0sworker", LINES_WANTED: "10" },
+                `mkdir -p /run/systemd/system
+                printf '#!/bin/sh\\nprintf "%%s\\\\n" ${properties}\\n' >/run/fake/systemctl
+                printf '#!/bin/sh\\necho "$@"\\n' >/run/fake/journalctl
+                chmod +x /run/fake/systemctl /run/fake/journalctl`,
+                ":",
+            )
+                .said.trim()
+                .split(" --lines")[0]
+                ?.split(" ") ?? [];
+        assert.deepEqual(journal("NRestarts=0 InvocationID=8fd1"), [
+            "_SYSTEMD_INVOCATION_ID=8fd1",
+            "+",
+            "INVOCATION_ID=8fd1",
+        ]);
+        assert.deepEqual(journal("NRestarts=2 InvocationID=8fd1"), ["--unit=k0sworker.service"]);
+        assert.deepEqual(journal("NRestarts=0 InvocationID="), ["--unit=k0sworker.service"], "an old systemd");
+    });
+
+    it("tell how long ago k0sctl touched its lock", () => {
+        for (const [age, expected] of [
+            [5, "laptop-123"],
+            [40, undefined],
+        ] as const) {
+            const { said } = inNamespace(
+                "probe",
+                { DATA_DIR: "/var/lib/k0s", K0S: "/usr/local/bin/k0s", KUBELET_ROOT_DIR: "", MARKER: "/none" },
+                `mkdir -p /run/lock; echo laptop-123 >/run/lock/k0sctl; touch -d '${age} seconds ago' /run/lock/k0sctl`,
+                ":",
+            );
+            assert.equal(parseHostProbe(said, "10.0.0.1", "/var/lib/k0s").k0sctlLock?.holder, expected, said);
+        }
     });
 });

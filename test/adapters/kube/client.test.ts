@@ -1,14 +1,20 @@
 import assert from "node:assert/strict";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { after, afterEach, before, describe, it } from "mocha";
-import type { Kube, LeaseObject } from "../../../provider/adapters/kube";
+import type { Eviction, Kube, LeaseObject } from "../../../provider/adapters/kube";
 import { connectKube } from "../../../provider/adapters/kube/client";
-import { Deadline } from "../../../provider/deadline";
+import { Deadline, waitFor } from "../../../provider/deadline";
 import type { ApiError } from "../../../provider/errors";
 import { KubeServer, whyNoKube } from "../../support/kube-server";
 import { loopbackHost } from "../../support/loopback-host";
+import { TestCa } from "../../support/pki";
+import { freePorts } from "../../support/program";
 
 const ETCD_MEMBERS = "/apis/etcd.k0sproject.io/v1beta1/etcdmembers";
 const PODS = "/api/v1/namespaces/default/pods";
+const BUDGETS = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
 const ANOTHER_UID = "00000000-0000-0000-0000-000000000000";
 
 describe(`a real kube-apiserver${whyNoKube === undefined ? "" : ` (skipped: ${whyNoKube})`}`, function () {
@@ -104,7 +110,7 @@ describe(`a real kube-apiserver${whyNoKube === undefined ? "" : ` (skipped: ${wh
         const kube = open();
         await createPod("free", "w9");
         await createPod("guarded", "w9", { app: "guarded" });
-        await server.request("POST", "/apis/policy/v1/namespaces/default/poddisruptionbudgets", {
+        await server.request("POST", BUDGETS, {
             apiVersion: "policy/v1",
             kind: "PodDisruptionBudget",
             metadata: { name: "guarded" },
@@ -119,10 +125,74 @@ describe(`a real kube-apiserver${whyNoKube === undefined ? "" : ` (skipped: ${wh
         const [free, guarded] = [pods.find(({ name }) => name === "free"), pods.find(({ name }) => name === "guarded")];
         assert.ok(free && guarded);
         assert.equal(await kube.evict({ ...free, uid: ANOTHER_UID }, undefined), "gone");
-        assert.equal(await kube.evict(guarded, undefined), "blocked");
+        assert.deepEqual(await kube.evict(guarded, undefined), {
+            blocked: "The disruption budget guarded is still being processed by the server.",
+        });
+        const counted = { disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 1, expectedPods: 1 };
+        await server.request("PATCH", `${BUDGETS}/guarded/status`, { status: { observedGeneration: 1, ...counted } });
+        assert.deepEqual(await kube.evict(guarded, undefined), {
+            blocked: "The disruption budget guarded needs 1 healthy pods and has 1 currently",
+        });
         assert.equal(await kube.evict(free, 0), "accepted");
         assert.equal(await kube.evict(free, 0), "gone");
         assert.deepEqual(await kube.podsOn("nobody"), []);
+    });
+
+    it("tells what an admission webhook does to an eviction: no answer, or a denial in its own words", async () => {
+        const kube = open();
+        const ca = await TestCa.create();
+        const serving = await ca.issue("CN=webhook", ["127.0.0.1"]);
+        const webhook = createServer(serving, (request, response) => {
+            void text(request).then((body) => {
+                const { uid } = (JSON.parse(body) as { request: { uid: string } }).request;
+                const review = { uid, allowed: false, status: { message: "its volume is attached" } };
+                response.setHeader("content-type", "application/json");
+                response.end(
+                    JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response: review }),
+                );
+            });
+        });
+        await new Promise<void>((resolve) => webhook.listen(0, "127.0.0.1", resolve));
+        const { port } = webhook.address() as AddressInfo;
+        const [closed = 0] = await freePorts(1);
+        const hook = (name: string, at: number) => ({
+            name: `${name}.example.com`,
+            clientConfig: { url: `https://127.0.0.1:${at}/`, caBundle: Buffer.from(ca.cert).toString("base64") },
+            rules: [{ operations: ["CREATE"], apiGroups: ["*"], apiVersions: ["*"], resources: ["pods/eviction"] }],
+            matchConditions: [{ name: "this-pod", expression: `request.name == "${name}"` }],
+            failurePolicy: "Fail",
+            sideEffects: "None",
+            admissionReviewVersions: ["v1"],
+        });
+        try {
+            await server.request("POST", "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", {
+                apiVersion: "admissionregistration.k8s.io/v1",
+                kind: "ValidatingWebhookConfiguration",
+                metadata: { name: "pulumi-mke-test" },
+                webhooks: [hook("hooked", closed), hook("denied", port)],
+            });
+            const answerTo = async (name: string): Promise<Eviction> => {
+                await createPod(name, "w8");
+                const pod = (await kube.podsOn("w8")).find((one) => one.name === name);
+                assert.ok(pod);
+                // the API server takes a moment to know of a webhook
+                return waitFor<Eviction>({
+                    stage: "evicting",
+                    deadline: Deadline.afterSeconds(60),
+                    look: async () => {
+                        const answer = await kube.evict(pod, undefined);
+                        return typeof answer === "string" ? { seen: answer } : { done: answer };
+                    },
+                });
+            };
+            const failed = JSON.stringify(await answerTo("hooked"));
+            assert.match(failed, /failed.*failed calling webhook \\"hooked\.example\.com\\".*connection refused/);
+            assert.deepEqual(await answerTo("denied"), {
+                failed: 'admission webhook "denied.example.com" denied the request: its volume is attached',
+            });
+        } finally {
+            webhook.close();
+        }
     });
 
     it("asks an EtcdMember to leave and annotates it in one patch, and only the one that was meant", async () => {

@@ -109,7 +109,7 @@ function remove(
     return { status: 200, content: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success" } };
 }
 
-/** A pod that a disruption budget holds answers 429; others end after their grace period. */
+/** A pod that a disruption budget holds answers 429; others end after their grace period, while their kubelet lives. */
 function evict(cluster: SimCluster, pod: KubeObject, { body }: ApiRequest): ApiResponse {
     const { deleteOptions } = body as {
         deleteOptions?: { gracePeriodSeconds?: number; preconditions?: Preconditions };
@@ -120,7 +120,15 @@ function evict(cluster: SimCluster, pod: KubeObject, { body }: ApiRequest): ApiR
         throw new StatusError(409, "Conflict", `pod ${name} is another one`);
     if (pod.metadata.annotations?.[BUDGET_ANNOTATION] !== undefined) {
         const message = "Cannot evict pod as it would violate the pod's disruption budget.";
-        throw new StatusError(429, "TooManyRequests", message);
+        const budget = `The disruption budget ${name} needs 1 healthy pods and has 1 currently`;
+        throw new StatusError(429, "TooManyRequests", message, {
+            causes: [{ reason: "DisruptionBudget", message: budget }],
+        });
+    }
+    const webhook = pod.metadata.annotations?.[WEBHOOK_ANNOTATION];
+    if (webhook !== undefined) {
+        const message = `Internal error occurred: failed calling webhook "${webhook}": connect: connection refused`;
+        throw new StatusError(500, "InternalError", message);
     }
     const ends = Number(pod.spec?.["terminationGracePeriodSeconds"] ?? 0);
     const grace = deleteOptions?.gracePeriodSeconds ?? ends;
@@ -132,10 +140,15 @@ function evict(cluster: SimCluster, pod: KubeObject, { body }: ApiRequest): ApiR
     );
     cluster.world.clock.after(Math.min(grace, ends), () => {
         const now = cluster.store.get(RESOURCES.pods, name, namespace);
+        // only its kubelet can say that it has ended
+        if (cluster.kubelets.get(String(pod.spec?.["nodeName"]))?.running !== true) return;
         if ((now?.metadata.finalizers ?? []).length === 0) cluster.store.delete(RESOURCES.pods, name, namespace);
     });
     return { status: 201, content: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success" } };
 }
+
+/** On a simulated pod: this admission webhook is to be asked about its eviction, and does not answer. */
+export const WEBHOOK_ANNOTATION = "simulation/failing-webhook";
 
 /** On a simulated pod: its disruption budget never lets it go. */
 export const BUDGET_ANNOTATION = "simulation/disruption-budget";

@@ -29,13 +29,17 @@ export class StatusError extends Error {
         readonly status: number,
         readonly reason: string,
         message: string,
+        /** Of the `Status` object. */
+        private readonly details?: object,
     ) {
         super(message);
     }
 
     get response(): ApiResponse {
         const { status: code, reason, message } = this;
-        const content = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, reason, code };
+        const details = this.details === undefined ? {} : { details: this.details };
+        const kind = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure" };
+        const content = { ...kind, message, reason, ...details, code };
         return { status: code, content };
     }
 }
