@@ -50,8 +50,14 @@ function summary(runs: readonly Run[]): string[] {
 async function main(): Promise<void> {
     const several = listIn("K0S_BINARIES");
     const binaries = several.length > 0 ? several : listIn("K0S_BINARY");
-    if (binaries.length === 0) { console.log("lab: skipped, K0S_BINARY does not name a k0s binary"); return; }
-    if (findPulumi() === undefined) { console.log("lab: skipped, there is no Pulumi CLI on PATH or in ~/.pulumi"); return; }
+    if (binaries.length === 0) {
+        console.log("lab: skipped, K0S_BINARY does not name a k0s binary");
+        return;
+    }
+    if (findPulumi() === undefined) {
+        console.log("lab: skipped, there is no Pulumi CLI on PATH or in ~/.pulumi");
+        return;
+    }
     const programs = listIn("LAB_BIN");
     const runs: Run[] = [];
     for (const [index, binary] of binaries.entries()) {
