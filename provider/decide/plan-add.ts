@@ -1,4 +1,5 @@
 import type { OperationRecord } from "../facts/host";
+import { describeMember } from "./cluster-health";
 import { nameCollisions } from "./collisions";
 import { markerOf, ownership } from "./identity";
 import { type AddSteps, cellFor } from "./matrix";
@@ -124,10 +125,15 @@ function refuseQuorum(situation: Situation, { steps, undo }: Course): Refusal | 
     if (situation.role === "worker" || steps.kind !== "join") return undefined;
     const { inputs } = situation;
     const members = situation.cluster.members.filter((member) => member.id !== undo?.member?.id);
+    const unstarted = members.filter((member) => member.name === "");
+    if (unstarted.length > 0) {
+        const ghosts = unstarted.map(describeMember).join(", ");
+        return refuse(`etcd member ${ghosts} was added and never started`, members.map(describeHealth), "ghost-member");
+    }
     const permission = mayAdd({
         ...countVoters({ members }),
         learners: members.filter((member) => member.learner).length,
-        unstarted: members.filter((member) => member.name === "").length,
+        unstarted: unstarted.length,
         maxControllers: inputs.maxControllers,
     });
     return permission.ok ? undefined : refuse(permission.why, members.map(describeHealth), "quorum");

@@ -117,6 +117,14 @@ describe("planning an add", () => {
         assert.equal(refused(planAdd(controller({ inputs: { ...inputs, maxControllers: 2 } }))).topic, "quorum");
         assert.equal(added(worker({ cluster: sick })).steps.kind, "join");
     });
+
+    it("sends a ghost that never started to its section of the runbook, with address and ID", () => {
+        const ghost = member("c9", { id: 0xbb8bn, name: "", health: "unhealthy" });
+        const facts = { ...twoControllers, members: [...twoControllers.members, ghost] };
+        const refusal = refused(planAdd(controller({ cluster: facts })));
+        assert.equal(refusal.topic, "ghost-member");
+        assert.match(refusal.what, /10\.0\.0\.9 \(bb8b\) was added and never started/);
+    });
 });
 
 describe("resuming an interrupted add", () => {

@@ -13,12 +13,17 @@ const ETCDCTL =
     "etcdctl --endpoints=https://127.0.0.1:2379 --cacert=/var/lib/k0s/pki/etcd/ca.crt " +
     "--cert=/var/lib/k0s/pki/apiserver-etcd-client.crt --key=/var/lib/k0s/pki/apiserver-etcd-client.key";
 
+/** The command that asks the etcd of the machine it runs on. */
+export function etcdctl(command: string): string {
+    return `${ETCDCTL} ${command}`;
+}
+
 interface MemberList {
     readonly members: readonly { ID: string; name?: string; peerURLs: string[]; isLearner?: boolean }[];
 }
 
 export async function membersSeenFrom(machine: Machine): Promise<SeenMember[]> {
-    const [list, leader] = await Promise.all([on(machine, `${ETCDCTL} member list -w json`), leaderSeenFrom(machine)]);
+    const [list, leader] = await Promise.all([on(machine, etcdctl("member list -w json")), leaderSeenFrom(machine)]);
     const { members } = JSON.parse(quoteIds(list)) as MemberList;
     return members.map(({ ID, name = "", peerURLs, isLearner = false }) => ({
         id: ID,
@@ -35,7 +40,7 @@ function quoteIds(json: string): string {
 }
 
 async function leaderSeenFrom(machine: Machine): Promise<string> {
-    const status = await on(machine, `${ETCDCTL} endpoint status -w json`);
+    const status = await on(machine, etcdctl("endpoint status -w json"));
     const leader = /"leader":\s*(\d+)/.exec(status)?.[1];
     return leader === undefined ? "" : BigInt(leader).toString(16);
 }
@@ -50,7 +55,7 @@ export async function makeLeader(machines: readonly Machine[], target: Machine):
     const asked = machines.find(({ address }) => leader?.peer.includes(`//${address}:`));
     if (wanted === undefined || asked === undefined) throw new Error("no such member");
     if (wanted.leader) return;
-    await on(asked, `${ETCDCTL} move-leader ${wanted.id}`);
+    await on(asked, etcdctl(`move-leader ${wanted.id}`));
 }
 
 export async function kubectl(machine: Machine, args: string): Promise<KubeList> {
@@ -61,8 +66,16 @@ export interface KubeList {
     readonly items: readonly {
         readonly metadata: {
             readonly name: string;
+            readonly uid: string;
+            readonly creationTimestamp: string;
+            readonly deletionTimestamp?: string;
             readonly annotations?: Record<string, string>;
             readonly labels?: Record<string, string>;
+        };
+        readonly spec?: {
+            readonly leave?: boolean;
+            readonly nodeName?: string;
+            readonly unschedulable?: boolean;
         };
         readonly status?: {
             readonly conditions?: readonly { type: string; status: string }[];
@@ -83,6 +96,24 @@ export async function readyNodes(machine: Machine): Promise<string[]> {
         )
         .map(({ metadata }) => metadata.name)
         .sort();
+}
+
+export interface SeenObject {
+    readonly name: string;
+    readonly memberId: string | undefined;
+    readonly joined: string | undefined;
+    readonly leave: boolean;
+}
+
+/** The EtcdMember objects, which say what k0s was asked for and what it last wrote. */
+export async function etcdMembersSeenFrom(machine: Machine): Promise<SeenObject[]> {
+    const { items } = await kubectl(machine, "get etcdmembers");
+    return items.map(({ metadata, spec, status }) => ({
+        name: metadata.name,
+        memberId: status?.memberID,
+        joined: status?.conditions?.find(({ type }) => type === "Joined")?.status,
+        leave: spec?.leave ?? false,
+    }));
 }
 
 /** Paths and units of k0s that are left on a machine; empty after a clean removal. */

@@ -98,6 +98,8 @@ up() {
   [ -s "$h/root/etc/machine-id" ] || systemd-machine-id-setup --root="$h/root" >/dev/null 2>&1
   [ -e "$h/root/etc/ssh/.lab" ] || { rm -f "$h"/root/etc/ssh/ssh_host_*; ssh-keygen -A -f "$h/root" >/dev/null; touch "$h/root/etc/ssh/.lab"; }
   mkdir -p "$h/root/var/lib/k0s"
+  # The kernel may need a moment to take down what a machine of this name had before.
+  ip link del "vb-$name" 2>/dev/null || true
   ( for c in $CGROUPS; do
       d=/sys/fs/cgroup/$c/mkelab-$name
       [ -d "/sys/fs/cgroup/$c" ] || continue
@@ -109,7 +111,11 @@ up() {
       --bind="$h/data:/var/lib/k0s" --bind=/dev/kmsg --capability=all --system-call-filter='@mount @privileged @keyring bpf perf_event_open' \
       >"$h/console.log" 2>&1 </dev/null ) &
   echo $! > "$h/pid"
-  for _ in $(seq 100); do shell "$addr" true 2>/dev/null && return; sleep 0.2; done
+  for _ in $(seq 100); do
+    shell "$addr" true 2>/dev/null && return
+    kill -0 "$(cat "$h/pid")" 2>/dev/null || break
+    sleep 0.2
+  done
   echo "$name did not come up; see $h/console.log" >&2
   return 1
 }

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { copyFile, mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
@@ -8,10 +8,25 @@ const run = promisify(execFile);
 /** The scripts stay where they are written; tests run from `dist`. */
 const SCRIPTS = join(__dirname, "../../../test/lab");
 const LAB_DIR = process.env["LAB_DIR"] ?? "/tmp/mke-lab";
+/** This host's address on the machines' network, which is a /24. */
+export const GATEWAY = process.env["LAB_GATEWAY"] ?? "10.77.0.1";
 
 export interface Machine {
     readonly name: string;
     readonly address: string;
+}
+
+export const c1 = machineAt("c1", 11);
+export const c2 = machineAt("c2", 12);
+export const c3 = machineAt("c3", 13);
+export const w1 = machineAt("w1", 21);
+
+export function addressAt(lastByte: number): string {
+    return GATEWAY.replace(/\d+$/, String(lastByte));
+}
+
+function machineAt(name: string, lastByte: number): Machine {
+    return { name, address: addressAt(lastByte) };
 }
 
 /** Boots real machines (systemd, sshd, own address and disk) through lab.sh. */
@@ -21,6 +36,11 @@ export async function bootMachine({ name, address }: Machine): Promise<void> {
 
 export async function destroyMachine({ name }: Machine): Promise<void> {
     await run("bash", [join(SCRIPTS, "lab.sh"), "down", name]);
+}
+
+/** Cuts the power; the disk stays. */
+export async function killMachine({ name }: Machine): Promise<void> {
+    await run("bash", [join(SCRIPTS, "lab.sh"), "kill", name]);
 }
 
 export async function destroyLab(): Promise<void> {
@@ -41,4 +61,22 @@ export async function labKey(): Promise<string> {
 export async function on({ address }: Machine, command: string): Promise<string> {
     const { stdout } = await run("bash", [join(SCRIPTS, "lab.sh"), "ssh", address, command], { maxBuffer: 64 << 20 });
     return stdout;
+}
+
+/** Makes the container image of the lab's pods. */
+export async function makeImage(file: string): Promise<void> {
+    await run("bash", [join(SCRIPTS, "image.sh"), file]);
+}
+
+/** What pods.yaml and the scripts beside it say. */
+export function textOf(script: string): Promise<string> {
+    return readFile(join(SCRIPTS, script), "utf8");
+}
+
+/** k0s imports what it finds in `images` when it starts. Only a blank machine gets it, as an administrator would do it. */
+export async function placeImage({ name }: Machine, file: string): Promise<void> {
+    const dataDir = join(LAB_DIR, "hosts", name, "data");
+    if ((await readdir(dataDir)).length > 0) return;
+    await mkdir(join(dataDir, "images"));
+    await copyFile(file, join(dataDir, "images", "lab.tar"));
 }
