@@ -5,7 +5,7 @@ import { after, before, describe, it } from "mocha";
 import { findPulumi } from "../support/find-pulumi";
 import { root } from "../support/root";
 import { type Dimension, DIMENSIONS, type Form, FORMS, titleOf } from "./forms";
-import { makeProject } from "./project";
+import { makeProject, sdkVersion } from "./project";
 import { runForm } from "./run";
 import { command, Toolbox } from "./toolbox";
 
@@ -80,6 +80,7 @@ describe("the package, as it is installed, loaded and run", function () {
             assert.equal(run.texts.length, 4);
             for (const { name, text } of run.texts) assert.equal(text, TEXTS[name as keyof typeof TEXTS]);
 
+            assert.equal(run.sdk, await sdkVersion(toolboxOf(), form.sdk));
             assert.match(run.node, new RegExp(`^v${form.node}\\.`));
             assert.ok(run.providers.length > 0, "no dynamic provider was seen");
             const home = form.installer === "npm link" ? root : project;

@@ -23,7 +23,7 @@ export async function makeProject(toolbox: Toolbox, installer: Installer, sdk: S
     const folder = join(toolbox.folder, "projects", `${installer.replace(" ", "-")}-${sdk}`);
     await writePrograms(folder);
     const own = installer === "npm link" ? {} : { "pulumi-mke": `file:${toolbox.tarball}` };
-    const dependencies = { "@pulumi/pulumi": await sdkRange(sdk), ...(await languageTools()), ...own };
+    const dependencies = { "@pulumi/pulumi": await sdkVersion(toolbox, sdk), ...(await languageTools()), ...own };
     await writeFile(join(folder, "package.json"), JSON.stringify({ name: "user", private: true, dependencies }));
     await INSTALL[installer](toolbox, folder);
     return folder;
@@ -73,10 +73,10 @@ async function manifest(): Promise<Manifest> {
     return JSON.parse(await readFile(join(root, "package.json"), "utf8")) as Manifest;
 }
 
-/** The ends of the range that the package itself asks for. */
-async function sdkRange(sdk: Sdk): Promise<string> {
+/** The ends of the range that the package itself asks for; npm alone would take one that fits the Node.js it runs on. */
+export async function sdkVersion(toolbox: Toolbox, sdk: Sdk): Promise<string> {
     const range = (await manifest()).peerDependencies["@pulumi/pulumi"];
-    if (sdk === "newest") return range;
+    if (sdk === "newest") return toolbox.newest("@pulumi/pulumi", range);
     const oldest = /^>=(?<version>[\d.]+) /.exec(range)?.groups?.["version"];
     if (oldest === undefined) throw new Error(`no lower end in the range ${range}`);
     return oldest;

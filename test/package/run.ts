@@ -130,7 +130,7 @@ class Driver {
         for (const stream of [this.child.stdout, this.child.stderr]) {
             stream?.on("data", (chunk: Buffer) => (this.printed += chunk.toString()));
         }
-        this.ended = new Promise((resolve) => this.child.once("close", () => resolve()));
+        this.ended = new Promise((resolve) => this.child.once("exit", () => resolve()));
         this.failure = new Promise((_, reject) => {
             this.child.once("error", reject);
             this.child.on("message", (message: Record<string, unknown>) => {
@@ -152,7 +152,6 @@ class Driver {
     }
 
     async stop(): Promise<void> {
-        if (this.child.connected) this.child.disconnect();
         this.child.kill();
         await this.ended;
     }

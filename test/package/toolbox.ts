@@ -35,6 +35,13 @@ export class Toolbox {
         return join(this.folder, "tools", "node_modules", `node${version}`, "bin", "node");
     }
 
+    /** The newest release in that range. */
+    async newest(name: string, range: string): Promise<string> {
+        const output = await this.npm(this.folder, "view", `${name}@${range}`, "version", "--json");
+        const versions = [JSON.parse(output) as string | string[]].flat();
+        return versions.sort((a, b) => b.localeCompare(a, undefined, { numeric: true }))[0] ?? range;
+    }
+
     async npm(folder: string, ...args: string[]): Promise<string> {
         // A link goes by way of npm's global folder; the machine's own is left alone.
         const env = { ...process.env, npm_config_prefix: join(this.folder, "global") };
