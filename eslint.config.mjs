@@ -29,8 +29,8 @@ export default tseslint.config(
         },
     },
     {
-        // The only places that load by name when called: what is loaded decides how fast a preview is.
-        files: ["sdk/stub.ts", "provider/index.ts"],
+        // The only places that load by name when called: what is loaded decides how fast a preview is, and whose SDK it is.
+        files: ["sdk/stub.ts", "sdk/program-sdk.ts", "provider/index.ts"],
         rules: { "@typescript-eslint/no-require-imports": "off" },
     },
     {

@@ -1,6 +1,7 @@
-import * as pulumi from "@pulumi/pulumi";
+import type * as pulumi from "@pulumi/pulumi";
 import { InputError } from "../provider/errors";
 import type { MkeControllerNodeArgs, NodeResult } from "./args";
+import { sdk } from "./program-sdk";
 import { propertiesOf } from "./properties";
 import { controllerStub } from "./stub";
 
@@ -8,7 +9,7 @@ import { controllerStub } from "./stub";
  * A controller of an MKE 4 or k0s cluster: a machine that runs the API server and is a voting member of etcd. Creating
  * it joins the machine to the cluster, deleting it takes the member out of etcd and resets the machine.
  */
-export class MkeControllerNode extends pulumi.dynamic.Resource implements NodeResult {
+export class MkeControllerNode extends sdk.dynamic.Resource implements NodeResult {
     declare readonly host: NodeResult["host"];
     declare readonly connection: NodeResult["connection"];
     declare readonly cluster: NodeResult["cluster"];

@@ -1,5 +1,6 @@
-import * as pulumi from "@pulumi/pulumi";
+import type * as pulumi from "@pulumi/pulumi";
 import { InputError } from "../provider/errors";
+import { sdk } from "./program-sdk";
 
 /** Hosts and the resource that has each, for every run of a program; the Automation API runs many in one process. */
 const runs = new WeakMap<object, Map<string, string>>();
@@ -11,8 +12,8 @@ const withoutEngine = {};
  */
 export function claimHost(host: pulumi.Input<string>, name: string): pulumi.Input<string> {
     const claimed = hostsOfThisRun();
-    if (pulumi.Output.isInstance(host) || host instanceof Promise) {
-        return pulumi.output(host).apply((known) => claim(claimed, known, name));
+    if (sdk.Output.isInstance(host) || host instanceof Promise) {
+        return sdk.output(host).apply((known) => claim(claimed, known, name));
     }
     return claim(claimed, host, name);
 }
@@ -36,7 +37,7 @@ function claim(claimed: Map<string, string>, host: string, name: string): string
 
 /** The connection to the engine is one a run. */
 function hostsOfThisRun(): Map<string, string> {
-    const run = pulumi.runtime.getMonitor() ?? withoutEngine;
+    const run = sdk.runtime.getMonitor() ?? withoutEngine;
     const known = runs.get(run) ?? new Map<string, string>();
     runs.set(run, known);
     return known;

@@ -1,4 +1,4 @@
-import * as pulumi from "@pulumi/pulumi";
+import type * as pulumi from "@pulumi/pulumi";
 import type {
     ClusterArgs,
     ConnectionArgs,
@@ -8,6 +8,7 @@ import type {
     ProxyConnectionArgs,
 } from "./args";
 import { claimHost } from "./hosts";
+import { sdk } from "./program-sdk";
 
 /** Every output must be among the properties given to Pulumi, or the SDK drops it. */
 const OUTPUTS: Readonly<Record<keyof NodeResult, undefined>> = {
@@ -63,7 +64,7 @@ export function propertiesOf(name: string, args: NodeArgs): Record<string, unkno
         cluster: clusterWithSecrets(args.cluster, connection),
         ...wrapped(args, "registry", "password"),
         ...wrapped(args, "backup", "passphrase"),
-        owner: [pulumi.getOrganization(), pulumi.getProject(), pulumi.getStack(), name].join("/"),
+        owner: [sdk.getOrganization(), sdk.getProject(), sdk.getStack(), name].join("/"),
     };
 }
 
@@ -73,7 +74,7 @@ function wrapped(args: object, name: string, field: string): Record<string, unkn
     if (given === undefined) return {};
     return {
         [name]: lift(given, (fields) =>
-            fields[field] === undefined ? fields : { ...fields, [field]: pulumi.secret(fields[field]) },
+            fields[field] === undefined ? fields : { ...fields, [field]: sdk.secret(fields[field]) },
         ),
     };
 }
@@ -84,7 +85,7 @@ function withSecrets<T extends Login>(login: pulumi.Input<T>): pulumi.Input<T> {
     return lift(login, (fields) => {
         const wrapped: Record<string, unknown> = { ...fields };
         for (const field of SECRET_FIELDS) {
-            if (wrapped[field] !== undefined) wrapped[field] = pulumi.secret(wrapped[field]);
+            if (wrapped[field] !== undefined) wrapped[field] = sdk.secret(wrapped[field]);
         }
         const { proxy } = fields as ConnectionArgs;
         if (proxy !== undefined) wrapped["proxy"] = withSecrets(proxy);
@@ -122,8 +123,8 @@ function withoutHostKey(connection: pulumi.Input<ConnectionArgs>): pulumi.Input<
  * whole property unknown as soon as one field is.
  */
 function lift<T extends object>(value: pulumi.Input<T>, change: (value: T) => T): pulumi.Input<T> {
-    if (pulumi.Output.isInstance(value) || value instanceof Promise) {
-        return pulumi.output(value).apply((known): T => changeObject(known as T, change));
+    if (sdk.Output.isInstance(value) || value instanceof Promise) {
+        return sdk.output(value).apply((known): T => changeObject(known as T, change));
     }
     return changeObject(value, change);
 }

@@ -1,5 +1,6 @@
-import * as pulumi from "@pulumi/pulumi";
+import type * as pulumi from "@pulumi/pulumi";
 import type { MkeWorkerNodeArgs, NodeResult } from "./args";
+import { sdk } from "./program-sdk";
 import { propertiesOf } from "./properties";
 import { workerStub } from "./stub";
 
@@ -7,7 +8,7 @@ import { workerStub } from "./stub";
  * A worker of an MKE 4 or k0s cluster. Creating it joins the machine to the cluster, deleting it drains the node, takes it
  * out of the cluster and resets the machine.
  */
-export class MkeWorkerNode extends pulumi.dynamic.Resource implements NodeResult {
+export class MkeWorkerNode extends sdk.dynamic.Resource implements NodeResult {
     declare readonly host: NodeResult["host"];
     declare readonly connection: NodeResult["connection"];
     declare readonly cluster: NodeResult["cluster"];

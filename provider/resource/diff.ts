@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { prefixedLog, silentLog, type Log } from "../log";
+import { withTodaysDefaults } from "./earlier-defaults";
 import { type Bag, isBag } from "./shape";
 import { inputsOf, resourceName, SCHEMA_VERSION } from "./state";
 
@@ -64,7 +65,7 @@ export function diff(olds: Bag, news: Bag, log: Log = logOf(news)): DiffResult {
 
 /** The decision behind `diff`. */
 export function difference(olds: Bag, news: Bag): Difference {
-    const before = storedInputs(olds);
+    const before = storedInputs(olds, news);
     const changed = changesBetween(before, news);
     const replaces = changed.filter((property) => replacesNode(property, { olds, before, news }));
     const reason = reasonInState(olds);
@@ -78,7 +79,7 @@ export function difference(olds: Bag, news: Bag): Difference {
 
 /** Inputs that differ; what is not known yet differs from everything. `olds`: outputs in state; `news`: checked inputs. */
 export function changedInputs(olds: Bag, news: Bag): string[] {
-    return changesBetween(storedInputs(olds), news);
+    return changesBetween(storedInputs(olds, news), news);
 }
 
 /** True where a change of these inputs needs no look at any host: `update` only stores them. */
@@ -86,8 +87,8 @@ export function isStoredOnly(changed: readonly string[]): boolean {
     return changed.every((property) => EFFECTS[property] === "store");
 }
 
-function storedInputs(olds: Bag): Bag {
-    return inputsOf(olds) as unknown as Bag;
+function storedInputs(olds: Bag, news: Bag): Bag {
+    return withTodaysDefaults(inputsOf(olds) as unknown as Bag, news);
 }
 
 function changesBetween(before: Bag, news: Bag): string[] {

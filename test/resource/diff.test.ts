@@ -53,6 +53,13 @@ describe("diff", () => {
         assert.deepEqual(Object.keys(OTHER).sort(), Object.keys(EFFECTS).sort());
     });
 
+    it("takes an earlier default for today's, and a program that names it by its word", () => {
+        assert.deepEqual(compare({ timeouts: { api: 180 } }, {}), NOTHING);
+        assert.deepEqual(compare({ timeouts: { api: 180 } }, { timeouts: { api: 180 } }), NOTHING);
+        assert.deepEqual(compare({ timeouts: { api: 180 } }, { timeouts: { api: 200 } }), UPDATE);
+        assert.deepEqual(compare({ timeouts: { api: 200 } }, {}), UPDATE);
+    });
+
     it("finds nothing when nothing changed", () => {
         assert.deepEqual(compare({}, {}), NOTHING);
         for (const other of Object.values(OTHER)) {

@@ -1,7 +1,9 @@
+import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, join } from "node:path";
+import { promisify } from "node:util";
 import type { Deployment, EngineEvent, OutputMap, PulumiFn, Stack } from "@pulumi/pulumi/automation";
 import { LocalWorkspace, PulumiCommand } from "@pulumi/pulumi/automation";
 
@@ -22,6 +24,7 @@ export class Engine {
     readonly output: string[] = [];
 
     private constructor(
+        private readonly pulumi: string,
         private readonly stack: Stack,
         private readonly folder: string,
         private readonly options: EngineOptions,
@@ -30,7 +33,8 @@ export class Engine {
     static async start(pulumi: string, options: EngineOptions = {}): Promise<Engine> {
         const folder = await mkdtemp(join(tmpdir(), "pulumi-mke-"));
         try {
-            return new Engine(await createStack(pulumi, folder, options.name ?? "test"), folder, options);
+            const stack = await createStack(pulumi, folder, options.name ?? "test");
+            return new Engine(pulumi, stack, folder, options);
         } catch (error) {
             await rm(folder, { recursive: true, force: true });
             throw error;
@@ -70,6 +74,20 @@ export class Engine {
 
     state(): Promise<Deployment> {
         return this.stack.exportStack();
+    }
+
+    /** As `pulumi stack export`: secrets are encrypted. */
+    async encryptedState(): Promise<Deployment> {
+        const { workspace, name } = this.stack;
+        const env = { ...process.env, ...environment(this.folder), PULUMI_HOME: workspace.pulumiHome };
+        const args = ["stack", "export", "--stack", name];
+        const { stdout } = await promisify(execFile)(this.pulumi, args, { cwd: workspace.workDir, env });
+        return JSON.parse(stdout) as Deployment;
+    }
+
+    /** As `pulumi stack import`: takes the place of what was there. */
+    async takeOver(state: Deployment): Promise<void> {
+        await this.stack.importStack(state);
     }
 
     /** The state as it lies on disk, for tests that look for what must not be in it. */
