@@ -2,6 +2,7 @@ import { parse } from "yaml";
 import type { OwnedPath } from "../adapters/host/material";
 import { configForJoiner } from "../adapters/k0s/config";
 import { type FileReference, filesNamedIn, isMadeByK0s, referencesIn } from "../adapters/k0s/references";
+import type { Topic } from "../decide/refusal";
 import type { Deadline } from "../deadline";
 import { RefusedError } from "../errors";
 import type { HostOperation } from "../pipelines/operation";
@@ -19,7 +20,7 @@ import {
 } from "./copy-files";
 
 const STAGE = "checking configuration files";
-const TOPIC = "configuration-files";
+const TOPIC: Topic = "configuration-files";
 
 /** Users that `k0s install controller` makes, each with a group of its name (k0s 1.36.3, its source). */
 const K0S_USERS = ["etcd", "kube-apiserver", "konnectivity-server", "kube-scheduler", "keepalived"];

@@ -15,7 +15,7 @@ type Tree = Readonly<Record<string, unknown>>;
 /** Arguments that name what the program itself writes or makes. */
 const OUTPUTS = /(^|-)(log-path|log-file|log-dir|cert-dir|data-dir|wal-dir)$/;
 /** Arguments that name a file to be read, by the endings that the Kubernetes programs and etcd use. */
-const INPUTS = /(^|-)(file|config|kubeconfig|ca|cafile|cert|certfile|key|keyfile|certificate|policy)$/;
+const INPUTS = /(^|-)(file|config|kubeconfig|ca|cafile|cert|certfile|key|keyfile|certificate|authority|policy)$/;
 /** Fields of k0s.yaml that name a file. */
 const FILE_FIELD = /^(ca|cert|key|clientCert|clientKey)File$/;
 
