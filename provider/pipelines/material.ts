@@ -1,4 +1,4 @@
-import { type CopyPlan } from "../stages/copy-files";
+import { type CopyPlan, NOTHING_TO_COPY } from "../stages/copy-files";
 import { findMaintenance, installMaintenance, removeMaintenance } from "../stages/etcd-maintenance";
 import { labelSelinux, relabelSelinux } from "../stages/label-selinux";
 import { putOn } from "../stages/record-operation";
@@ -10,7 +10,7 @@ import { CHECK_SECONDS, COMMAND_SECONDS, commandDeadline } from "./timing";
 
 /** What the joining controller needs of the helper's files; a check, so that nothing was changed when it refuses. */
 export async function checkConfiguration(operation: HostOperation): Promise<CopyPlan> {
-    let plan: CopyPlan = { files: [], directories: [] };
+    let plan = NOTHING_TO_COPY;
     await runStage(operation.log, "checking configuration files", CHECK_SECONDS, async (deadline) => {
         plan = await planConfiguration(operation, deadline);
     });
@@ -26,7 +26,7 @@ export function syncConfiguration(operation: HostOperation, plan: CopyPlan): Pro
 
 /** Its second half, after `k0s install` has made the users that own what was copied. */
 export async function ownConfiguration(operation: HostOperation, plan: CopyPlan): Promise<void> {
-    if (plan.files.length + plan.directories.length === 0) return;
+    if (plan.files.length + plan.directories.length + plan.orphans.length === 0) return;
     await runStage(operation.log, "giving files their owners", COMMAND_SECONDS, (deadline) =>
         giveOwners(operation, plan, deadline),
     );

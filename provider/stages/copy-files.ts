@@ -16,6 +16,8 @@ export interface CopyPlan {
     readonly files: readonly PlannedFile[];
     /** Those that are missing, outer ones first. */
     readonly directories: readonly OwnedPath[];
+    /** What is there already and belongs to a user that is gone: what an earlier node wrote before it was removed. */
+    readonly orphans: readonly OwnedPath[];
 }
 
 export interface PlannedFile extends OwnedPath {
@@ -23,7 +25,7 @@ export interface PlannedFile extends OwnedPath {
     readonly content: Buffer | undefined;
 }
 
-export const NOTHING_TO_COPY: CopyPlan = { files: [], directories: [] };
+export const NOTHING_TO_COPY: CopyPlan = { files: [], directories: [], orphans: [] };
 
 /** Looks at paths and all directories above them, on both sides. */
 export async function lookAtBoth(

@@ -70,7 +70,7 @@ export async function installMaintenance(
         deadline,
     );
     if (isNew || isOurs(operation, ETCD_MAINTENANCE)) await copyProgram(operation, deadline);
-    await putCopies(operation, { files, directories }, deadline);
+    await putCopies(operation, { files, directories, orphans: [] }, deadline);
     await target.material.own([...directories, ...files], deadline);
     for (const unit of units) await target.material.unit("up", unit, deadline);
     return `${units.join(", ")} from ${cluster.helper.address}`;

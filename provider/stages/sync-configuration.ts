@@ -20,6 +20,8 @@ import {
 } from "./copy-files";
 
 const STAGE = "checking configuration files";
+/** An owner without a name. */
+const IS_NUMBER = /^\d+$/;
 const TOPIC: Topic = "configuration-files";
 
 /** Users that `k0s install controller` makes, each with a group of its name (k0s 1.36.3, its source). */
@@ -30,6 +32,7 @@ interface Findings {
     readonly copy: PlannedFile[];
     /** Directories that are to exist, or whose own directories are. */
     readonly directories: OwnedPath[];
+    readonly orphans: OwnedPath[];
     readonly needed: string[];
     readonly missing: FileReference[];
     readonly different: FileReference[];
@@ -42,7 +45,7 @@ interface Findings {
  */
 export async function planConfiguration(operation: HostOperation, deadline: Deadline): Promise<CopyPlan> {
     const { references, chosenHere } = referencesOf(operation);
-    const found: Findings = { copy: [], directories: [], needed: [], missing: [], different: [] };
+    const found: Findings = { copy: [], directories: [], orphans: [], needed: [], missing: [], different: [] };
     const seen = new Map<string, BothSides>();
     let next = references;
     while (next.length > 0) {
@@ -67,6 +70,7 @@ export async function planConfiguration(operation: HostOperation, deadline: Dead
     refuseUnusable(operation, found);
     const plan = {
         files: found.copy,
+        orphans: found.orphans,
         directories: withoutDoubles([...missingDirectories(operation, found.needed, seen), ...found.directories]),
     };
     await refuseUnknownOwners(operation, plan, deadline);
@@ -85,7 +89,7 @@ export async function syncConfiguration(
 
 /** Once k0s has made its users, so that its API server can read what it read on the helper. */
 export async function giveOwners(operation: HostOperation, plan: CopyPlan, deadline: Deadline): Promise<void> {
-    await operation.target.material.own([...plan.directories, ...plan.files], deadline);
+    await operation.target.material.own([...plan.directories, ...plan.files, ...plan.orphans], deadline);
 }
 
 /** `chosenHere`: named by the program for this node alone, so that a file it finds there is meant. */
@@ -115,7 +119,10 @@ async function judge(
     const sides = seen.get(path);
     if (sides === undefined) return undefined;
     const { helper, target } = sides;
-    if (use === "output") return void found.needed.push(path);
+    if (use === "output") {
+        judgeOutput(path, seen, found);
+        return undefined;
+    }
     if (target.kind === "directory" || target.kind === "other") {
         if (helper.kind === "file" && !chosenHere.has(path)) found.different.push(reference);
         return undefined;
@@ -160,9 +167,27 @@ async function judgeFile(
     return content;
 }
 
+/**
+ * Its directory is to exist. Logs stay when a node is removed, while k0s's users go, and their numbers may be others the next
+ * time: an API server that cannot go on with its audit log does not start.
+ */
+function judgeOutput(path: string, seen: ReadonlyMap<string, BothSides>, found: Findings): void {
+    found.needed.push(path);
+    for (const at of [directoryOf(path), path]) {
+        const { helper, target } = seen.get(at) ?? {};
+        if (helper === undefined || target === undefined || helper.kind === "absent") continue;
+        const isOrphan = target.kind !== "absent" && IS_NUMBER.test(target.user) && !IS_NUMBER.test(helper.user);
+        if (isOrphan) found.orphans.push({ ...helper, mode: target.mode });
+    }
+}
+
 /** The argument's name does not tell, the directory is there and the file is not: the program will make it. */
 function hasDirectory(path: string, seen: ReadonlyMap<string, BothSides>): boolean {
-    return seen.get(path.slice(0, path.lastIndexOf("/")))?.helper.kind === "directory";
+    return seen.get(directoryOf(path))?.helper.kind === "directory";
+}
+
+function directoryOf(path: string): string {
+    return path.slice(0, path.lastIndexOf("/"));
 }
 
 function refuseUnusable({ target, cluster }: HostOperation, { missing, different }: Findings): void {
@@ -191,10 +216,10 @@ function refuseUnusable({ target, cluster }: HostOperation, { missing, different
 /** The same number is another user on another machine, so that a secret would be his. */
 async function refuseUnknownOwners(
     { target, cluster }: HostOperation,
-    { files, directories }: CopyPlan,
+    { files, directories, orphans }: CopyPlan,
     deadline: Deadline,
 ): Promise<void> {
-    const all = [...files, ...directories];
+    const all = [...files, ...directories, ...orphans];
     if (all.length === 0) return;
     const comeWithK0s = new Set([...K0S_USERS, ...configuredUsers(cluster.config)]);
     const names = (owner: "user" | "group"): string[] => [

@@ -128,7 +128,7 @@ async function planCopies(
         }
     }
     const needed = files.map(({ path }) => path);
-    return { plan: { files, directories: missingDirectories(operation, needed, seen) }, kept };
+    return { plan: { files, orphans: [], directories: missingDirectories(operation, needed, seen) }, kept };
 }
 
 function differ({ helper, target }: BothSides): boolean {
@@ -152,6 +152,6 @@ async function putGivenCa(
         .map(({ target: { path: at } }) => ({ path: at, mode: 0o755, user: "root", group: "root" }));
     const owner = { mode: CA_MODE, user: "root", group: "root" };
     const files = [{ path, ...owner, content: Buffer.from(inputs.registry.caCertificate) }];
-    await putCopies(operation, { files, directories }, deadline);
+    await putCopies(operation, { files, directories, orphans: [] }, deadline);
     return `${path} written`;
 }

@@ -72,7 +72,10 @@ describe("cleaning the folders", () => {
             "c3 material remove /etc/k0s/a.yaml /etc/x/y /etc/x /etc/k0s/containerd.d /etc/k0s",
             "c3 removeMarker",
         ]);
-        assert.equal(given.operation.progress.marked?.put, undefined);
+        assert.deepEqual(given.operation.progress, {
+            ...given.operation.progress,
+            marked: { record: undefined, put: undefined },
+        });
     });
 
     it("says what could not be removed", async () => {

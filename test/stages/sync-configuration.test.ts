@@ -93,7 +93,7 @@ describe("the files a joining controller needs", () => {
         const given = world();
         given.files.set(POLICY, "rules: []").set(ENCRYPTION, SECRET).set("/var/log/k0s/audit/x", "");
         const planned = await plan(given);
-        assert.deepEqual(planned, { files: [], directories: [] });
+        assert.deepEqual(planned, { files: [], directories: [], orphans: [] });
         assert.equal(await syncConfiguration(given.operation, planned, soon()), "nothing to copy");
         assert.deepEqual(only(given.calls, "c3 write"), []);
     });
@@ -160,6 +160,23 @@ describe("the files a joining controller needs", () => {
         await refused(given, /does not know user auditor, group auditors, whose \/etc\/k0s\/audit-policy\.yaml is/);
         given.material.names.add("auditor").add("auditors");
         assert.deepEqual(pathsOf(await plan(given)), [POLICY, ENCRYPTION]);
+    });
+
+    it("go on with a log that an earlier node left, whose user is gone", async () => {
+        const given = world();
+        given.files.set("/var/log/k0s/audit/audit.log", "old");
+        given.material.owners
+            .set("/var/log/k0s/audit", { kind: "directory", mode: 0o700, user: "996", group: "995" })
+            .set("/var/log/k0s/audit/audit.log", { mode: 0o600, user: "996" });
+        given.helperMaterial.owners.set("/var/log/k0s/audit/audit.log", { user: "kube-apiserver" });
+        const { orphans } = await plan(given);
+        assert.deepEqual(
+            orphans.map(({ path, mode, user, group }) => [path, mode, user, group]),
+            [
+                ["/var/log/k0s/audit", 0o700, "kube-apiserver", "root"],
+                ["/var/log/k0s/audit/audit.log", 0o600, "kube-apiserver", "root"],
+            ],
+        );
     });
 
     it("are never k0s's own keys, where the two have different data directories", async () => {

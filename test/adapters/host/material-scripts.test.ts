@@ -8,7 +8,8 @@ const SEMANAGE = `cat >/run/fake/semanage <<'END OF SEMANAGE'
 touch /run/rules
 case "$*" in
 'fcontext -l -C -n') cat /run/rules ;;
-import) cat >>/run/imported; ! grep -q nonsense_t /run/imported ;;
+import) cat >>/run/imported
+    ! grep -q nonsense_t /run/imported || { echo 'ValueError: Type nonsense_t is invalid, must be a file or device type' >&2; exit 1; } ;;
 *) exit 2 ;;
 esac
 END OF SEMANAGE
@@ -66,7 +67,7 @@ END`,
         const CHANGES = "fcontext -a -f a -t nonsense_t '/x'";
         const { exitCode, stderr } = inNamespace("selinux-label", { CHANGES, PATHS: "/etc/systemd" }, SEMANAGE, ":");
         assert.equal(exitCode, 1);
-        assert.match(stderr, /container-selinux/);
+        assert.match(stderr, /nonsense_t is invalid.*container-selinux/);
     });
 
     it("find the units that run a program, with their drop-ins, and no others", () => {
