@@ -20,6 +20,7 @@ export const TOPICS = [
     "name-taken",
     "broken-installation",
     "version-mismatch",
+    "configuration-files",
 ] as const;
 
 export type Topic = (typeof TOPICS)[number];

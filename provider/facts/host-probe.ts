@@ -1,6 +1,6 @@
 import { X509Certificate, createHash } from "node:crypto";
 import { ApiError } from "../errors";
-import type { CaFacts, DataFacts, HostFacts, HostMarker, K0sBinary, K0sStatus, UnitFacts } from "./host";
+import type { CaFacts, DataFacts, HostFacts, HostMarker, K0sBinary, K0sStatus, PutOnHost, UnitFacts } from "./host";
 import { ProbeRecord } from "./host-probe-record";
 import { splitCommandLine } from "./unit-command";
 
@@ -93,7 +93,7 @@ export function parseHostProbe(output: string, address: string, dataDir: string)
         status,
         runLockHeld: record.oneOf("run-lock", ["held", "free"]) === "held",
         ca: caFacts(record),
-        data: dataFacts(record, dataDir),
+        data: dataFacts(record, dataDir, putByUs(record)),
         mounts: mountPoints(record),
         tokenFile: record.oneOf("token-file", ["absent", "blank", "token"]),
         apiServer: record.optional("api-server") || undefined,
@@ -115,7 +115,17 @@ export function parseMarker(text: string): HostMarker {
     for (const field of ["owner", "token", "role", "nodeName", "clusterId", "machineId"] as const) {
         if (typeof marker[field] !== "string") throw new Error(`no ${field} in it`);
     }
+    if (marker.put !== undefined) checkPut(marker.put);
     return marker as HostMarker;
+}
+
+function checkPut(put: Partial<PutOnHost>): void {
+    for (const field of ["files", "directories", "selinux", "units"] as const) {
+        const list: unknown = put[field];
+        if (!Array.isArray(list) || list.some((item) => typeof item !== "string")) {
+            throw new Error(`no list ${field} in it`);
+        }
+    }
 }
 
 function osFacts(record: ProbeRecord): HostFacts["os"] {
@@ -197,7 +207,16 @@ function readFingerprint(pem: Buffer | undefined): string | undefined {
     }
 }
 
-function dataFacts(record: ProbeRecord, dir: string): DataFacts {
+/** Files and directories that our marker names, unless it came with a copied disk. */
+function putByUs(record: ProbeRecord): string[] {
+    const found = marker(record);
+    if (found?.put === undefined || found.machineId !== record.one("machine-id")) return [];
+    return [...found.put.files, ...found.put.directories];
+}
+
+function dataFacts(record: ProbeRecord, dir: string, ours: readonly string[]): DataFacts {
+    const isOurs = (name: string): boolean =>
+        ours.some((path) => path === `${dir}/${name}` || path.startsWith(`${dir}/${name}/`));
     return {
         dir,
         exists: record.yes("data-dir"),
@@ -206,7 +225,7 @@ function dataFacts(record: ProbeRecord, dir: string): DataFacts {
         etcdMember: record.yes("etcd-member"),
         kubeletConf: record.yes("kubelet-conf"),
         foreign: entries(record, "data-entries-b64").filter(
-            (name) => !OWN_ENTRIES.has(name) && !name.startsWith(".pulumi-mke-"),
+            (name) => !OWN_ENTRIES.has(name) && !name.startsWith(".pulumi-mke-") && !isOurs(name),
         ),
         foreignKubelet: entries(record, "kubelet-entries-b64").filter((name) => !KUBELET_ENTRIES.has(name)),
     };

@@ -110,6 +110,20 @@ export interface HostMarker {
     /** API server address a worker joined through. */
     readonly apiServer?: string;
     readonly operation?: OperationRecord;
+    /** What we put on the host beside k0s; noted before it is put there. */
+    readonly put?: PutOnHost;
+}
+
+/** To be taken away again when the node is removed (safety.md 15). */
+export interface PutOnHost {
+    /** Files that were not there before, wherever they lie. */
+    readonly files: readonly string[];
+    /** Directories that were made for them. */
+    readonly directories: readonly string[];
+    /** Patterns of SELinux rules that were added. */
+    readonly selinux: readonly string[];
+    /** systemd units, e.g. `etcd-maintenance.service`. */
+    readonly units: readonly string[];
 }
 
 /** What an operation is about, written before its first change (safety.md 11). */

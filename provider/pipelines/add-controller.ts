@@ -1,6 +1,7 @@
 import type { Host } from "../adapters/host";
 import type { Member } from "../facts/cluster";
 import { verifyMembership } from "../stages/check-cluster";
+import type { CopyPlan } from "../stages/copy-files";
 import { blankLeftToken, installService, startService, withJoinToken } from "../stages/install-service";
 import { waitForVoter } from "../stages/join-etcd";
 import { markNode } from "../stages/mark-node";
@@ -14,7 +15,15 @@ import { writeConfiguration } from "../stages/write-configuration";
 import { uncordonNode } from "../stages/drain-node";
 import { backUp } from "./backups";
 import { checkBeforeJoin } from "./checks";
-import { installEtcdMaintenance, labelForSelinux, syncConfiguration, syncRegistryCa } from "./material";
+import {
+    checkConfiguration,
+    installEtcdMaintenance,
+    labelForSelinux,
+    ownConfiguration,
+    relabelForSelinux,
+    syncConfiguration,
+    syncRegistryCa,
+} from "./material";
 import { registerWithMke } from "./mke";
 import type { HostOperation } from "./operation";
 import { runStage } from "./stage";
@@ -27,12 +36,13 @@ export async function addController(operation: HostOperation, controllers: reado
     const record = recordOf(operation, "add");
 
     await checkBeforeJoin(operation, controllers);
+    const material = await checkConfiguration(operation);
     await runStage(log, "recording the operation", COMMAND_SECONDS, async (deadline) => {
         await recordInLock(operation, record);
         await markHost(operation, record, deadline);
     });
     await backUp(operation, "before");
-    await syncConfiguration(operation);
+    await syncConfiguration(operation, material);
     await syncRegistryCa(operation);
     await runStage(log, "staging k0s", timeouts.binary, (deadline) => stageBinary(operation, deadline));
     await labelForSelinux(operation);
@@ -41,7 +51,7 @@ export async function addController(operation: HostOperation, controllers: reado
     );
 
     await held.stretch(JOIN_LEASE_SECONDS);
-    const memberId = await join(operation);
+    const memberId = await join(operation, material);
     await settle(operation, memberId);
     return memberId;
 }
@@ -65,11 +75,12 @@ export async function continueController(operation: HostOperation, own: Member):
 }
 
 /** From the token to a voter. */
-function join(operation: HostOperation): Promise<bigint> {
+function join(operation: HostOperation, material: CopyPlan): Promise<bigint> {
     const { log, inputs } = operation;
     return withJoinToken(operation, async () => {
         let memberId = 0n;
         await runStage(log, "installing k0s", COMMAND_SECONDS, (deadline) => installService(operation, deadline));
+        await ownConfiguration(operation, material);
         await proveJoinable(operation, "starting k0s");
         await runStage(log, "starting k0s", COMMAND_SECONDS, (deadline) => startService(operation, deadline));
         await runStage(log, "joining etcd", inputs.timeouts.etcdJoin, async (deadline) => {
@@ -99,6 +110,7 @@ async function settle(operation: HostOperation, memberId: bigint): Promise<void>
         verifyMembership(operation, { added: memberId }, deadline),
     );
     await registerWithMke(operation, true);
+    await relabelForSelinux(operation);
     await installEtcdMaintenance(operation);
     await backUp(operation, "after");
     await proveLock(operation, commandDeadline());

@@ -7,7 +7,7 @@ import { waitForNode } from "../stages/wait-for-node";
 import { readApiServer } from "../stages/api-server";
 import { uncordonNode } from "../stages/drain-node";
 import { checkBeforeJoin } from "./checks";
-import { labelForSelinux, syncRegistryCa } from "./material";
+import { labelForSelinux, relabelForSelinux, syncRegistryCa } from "./material";
 import { registerWithMke } from "./mke";
 import type { HostOperation } from "./operation";
 import { runStage } from "./stage";
@@ -28,6 +28,7 @@ export async function addWorker(operation: HostOperation): Promise<void> {
     await runStage(log, "staging k0s", timeouts.binary, (deadline) => stageBinary(operation, deadline));
     await labelForSelinux(operation);
     await join(operation);
+    await relabelForSelinux(operation);
     await registerWithMke(operation, false);
     await proveLock(operation, commandDeadline());
     await runStage(log, "marking the node", COMMAND_SECONDS, async (deadline) => {

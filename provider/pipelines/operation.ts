@@ -1,7 +1,7 @@
 import type { Host } from "../adapters/host";
 import type { ClusterFacts } from "../facts/cluster";
 import type { ClusterConnection } from "../facts/helper";
-import type { HostFacts } from "../facts/host";
+import type { HostFacts, OperationRecord, PutOnHost } from "../facts/host";
 import type { NodeInputs } from "../inputs";
 import type { HeldLock } from "../lock";
 import type { Log } from "../log";
@@ -34,6 +34,8 @@ export interface Progress {
     hostChanged: boolean;
     /** The k0s program on the host is one we put there; a removal takes it away again. */
     installedBinary: boolean;
+    /** What the marker says of it, once this operation has written one: the operation and what we put on the host. */
+    marked?: { readonly record: OperationRecord | undefined; readonly put: PutOnHost | undefined };
 }
 
 /** An operation whose host answers. */

@@ -4,8 +4,8 @@ import { deleteNode } from "../stages/delete-objects";
 import { messageOf, MkeError } from "../errors";
 import { cordonNode, drainNode, undoCordon, withFate } from "../stages/drain-node";
 import { proveLock } from "../stages/prove-lock";
-import { markHost, recordInLock, recordOf } from "../stages/record-operation";
-import { cleanFolders, resetHost, stopService } from "../stages/reset-host";
+import { markHost, putOn, recordInLock, recordOf } from "../stages/record-operation";
+import { cleanFolders, resetHost, stopService, takeAway } from "../stages/reset-host";
 import { deregisterFromMke } from "./mke";
 import type { HostOperation, Operation } from "./operation";
 import { runStage } from "./stage";
@@ -82,4 +82,9 @@ export async function resetMachine(host: HostOperation, steps: Pick<RemoveSteps,
         await runStage(log, "resetting", inputs.timeouts.reset, (deadline) => resetHost(host, deadline));
     if (steps.machine !== "none")
         await runStage(log, "cleaning folders", inputs.timeouts.reset, (deadline) => cleanFolders(host, deadline));
+    // A join of ours that ended before k0s was installed has left no more than this.
+    else if (putOn(host) !== undefined)
+        await runStage(log, "removing what we put there", COMMAND_SECONDS, async (deadline) => {
+            await takeAway(host, deadline);
+        });
 }

@@ -1,6 +1,7 @@
 import { Deadline, waitFor } from "../deadline";
 import { planEndOfCluster } from "../decide/last-controller";
 import { RefusedError } from "../errors";
+import { removeEtcdMaintenance } from "../pipelines/material";
 import { resetMachine } from "../pipelines/remove-worker";
 import { runStage } from "../pipelines/stage";
 import { proveUnchanged } from "../stages/baseline";
@@ -38,6 +39,7 @@ export async function removeLastController(
             stopService(host, deadline),
         );
         held.forget();
+        await removeEtcdMaintenance(host);
         await resetMachine(host, { machine: "reset" });
     });
 }

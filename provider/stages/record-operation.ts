@@ -1,6 +1,7 @@
 import type { Deadline } from "../deadline";
 import { memberIdToHex } from "../facts/cluster";
-import type { OperationRecord } from "../facts/host";
+import { markerOf } from "../decide/identity";
+import type { OperationRecord, PutOnHost } from "../facts/host";
 import type { HostOperation, Operation } from "../pipelines/operation";
 import type { Outcome } from "../pipelines/stage";
 
@@ -20,6 +21,7 @@ export async function markHost(
 ): Promise<Outcome> {
     const { inputs, cluster, hostFacts, progress } = operation;
     progress.hostChanged = true;
+    const put = putOn(operation);
     await operation.target.writeMarker(
         {
             version: 1,
@@ -30,9 +32,41 @@ export async function markHost(
             clusterId: cluster.helperFacts.clusterId,
             machineId: hostFacts.machineId,
             ...(record === undefined ? {} : { operation: record }),
+            ...(put === undefined ? {} : { put }),
         },
         deadline,
     );
+    progress.marked = { record, put };
+}
+
+/** What we put on the host so far, in this operation or before it. */
+export function putOn({ progress, hostFacts }: HostOperation): PutOnHost | undefined {
+    return progress.marked === undefined ? markerOf(hostFacts)?.put : progress.marked.put;
+}
+
+/**
+ * Notes in the marker what is about to be put on the host, so that it is found and taken away again whatever happens now.
+ * Nothing is written where all of it is noted already.
+ */
+export async function notePut(operation: HostOperation, more: Partial<PutOnHost>, deadline: Deadline): Promise<void> {
+    const before = putOn(operation) ?? NOTHING_PUT;
+    const put = {
+        files: union(before.files, more.files),
+        directories: union(before.directories, more.directories),
+        selinux: union(before.selinux, more.selinux),
+        units: union(before.units, more.units),
+    };
+    if (JSON.stringify(put) === JSON.stringify(before)) return;
+    const { progress, hostFacts } = operation;
+    const record = progress.marked === undefined ? markerOf(hostFacts)?.operation : progress.marked.record;
+    progress.marked = { record, put };
+    await markHost(operation, record, deadline);
+}
+
+const NOTHING_PUT: PutOnHost = { files: [], directories: [], selinux: [], units: [] };
+
+function union(before: readonly string[], more: readonly string[] = []): string[] {
+    return [...before, ...more.filter((item) => !before.includes(item))];
 }
 
 export function recordOf(operation: Operation, kind: OperationRecord["kind"], removing?: bigint): OperationRecord {

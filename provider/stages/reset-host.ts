@@ -1,6 +1,9 @@
+import { DROP_INS } from "../adapters/k0s/containerd-config";
 import type { Deadline } from "../deadline";
 import type { HostOperation } from "../pipelines/operation";
 import type { Outcome } from "../pipelines/stage";
+import { unlabelSelinux } from "./label-selinux";
+import { putOn } from "./record-operation";
 
 /** Stops and disables the unit, so that nothing restarts k0s between leaving and resetting (k0s-interfaces.md 3.5). */
 export async function stopService({ target, kind }: HostOperation, deadline: Deadline): Promise<Outcome> {
@@ -25,12 +28,32 @@ export async function resetHost(
 }
 
 /** Removes what k0s and we put on the host and `k0s reset` leaves behind, the marker last. */
-export async function cleanFolders({ target, inputs, progress }: HostOperation, deadline: Deadline): Promise<Outcome> {
+export async function cleanFolders(operation: HostOperation, deadline: Deadline): Promise<Outcome> {
+    const { target, inputs, progress } = operation;
     const binary = progress.installedBinary ? inputs.k0s.installPath : "";
     const { left } = await target.cleanUp(dirsOf(inputs), binary, deadline);
-    await target.removeMarker(deadline);
-    return left.length === 0 ? "clean" : `could not remove ${left.join(", ")}`;
+    const alsoLeft = await takeAway(operation, deadline);
+    const all = [...left, ...alsoLeft];
+    return all.length === 0 ? "clean" : `could not remove ${all.join(", ")}`;
 }
+
+/** Removes what we put on the host beside k0s, and then the marker that names it (safety.md 15). */
+export async function takeAway(operation: HostOperation, deadline: Deadline): Promise<readonly string[]> {
+    const { target, progress } = operation;
+    const put = putOn(operation);
+    let left: readonly string[] = [];
+    if (put !== undefined) {
+        await unlabelSelinux(operation, deadline);
+        const innerFirst = [...put.directories].sort((a, b) => b.length - a.length);
+        left = await target.material.remove(put.files, [...innerFirst, ...EMPTIED], deadline);
+    }
+    await target.removeMarker(deadline);
+    progress.marked = { record: undefined, put: undefined };
+    return left;
+}
+
+/** Left by the cleaning of k0s's folders only because our files were still in them. */
+const EMPTIED = [DROP_INS, "/etc/k0s"];
 
 function dirsOf({ dataDir, kubeletRootDir }: HostOperation["inputs"]): { dataDir: string; kubeletRootDir?: string } {
     return { dataDir, ...(kubeletRootDir === undefined ? {} : { kubeletRootDir }) };

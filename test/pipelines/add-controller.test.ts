@@ -51,6 +51,7 @@ const steps = ({ calls }: Scene): string[] =>
         .map((call) => call.replace(/ (--|\{).*$/, ""));
 
 const CHECKS = ["pre-flight", "checking the cluster", "checking reachability"];
+const MATERIAL = ["copying configuration files", "copying registry settings"];
 const SETTLING = [
     "verifying the etcd cluster",
     "waiting for the API server",
@@ -67,8 +68,11 @@ describe("adding a controller", () => {
         assert.equal(await add(world), memberId("c3"));
         assert.deepEqual(stagesOf(world), [
             ...CHECKS,
+            "checking configuration files",
             "recording the operation",
+            ...MATERIAL,
             "staging k0s",
+            "labelling for SELinux",
             "writing configuration",
             "installing k0s",
             "starting k0s",

@@ -62,6 +62,22 @@ describe("cleaning the folders", () => {
         assert.deepEqual(ours.calls, ["c3 cleanUp /var/lib/k0s /usr/local/bin/k0s", "c3 removeMarker"]);
     });
 
+    it("takes away what we put there, inner directories first, once k0s's own folders are gone, and the marker last", async () => {
+        const put = { files: ["/etc/k0s/a.yaml"], directories: ["/etc/x", "/etc/x/y"], selinux: [], units: [] };
+        const given = world();
+        given.operation.progress.marked = { record: undefined, put };
+        assert.equal(await cleanFolders(given.operation, soon()), "clean");
+        assert.deepEqual(given.calls, [
+            "c3 cleanUp /var/lib/k0s",
+            "c3 material remove /etc/k0s/a.yaml /etc/x/y /etc/x /etc/k0s/containerd.d /etc/k0s",
+            "c3 removeMarker",
+        ]);
+        assert.deepEqual(given.operation.progress, {
+            ...given.operation.progress,
+            marked: { record: undefined, put: undefined },
+        });
+    });
+
     it("says what could not be removed", async () => {
         const { operation } = world({ target: { cleanUp: async () => ({ left: ["/a", "/b"] }) } });
         assert.equal(await cleanFolders(operation, soon()), "could not remove /a, /b");

@@ -3,6 +3,7 @@ import type { Host } from "../../provider/adapters/host";
 import type { HostFacts } from "../../provider/facts/host";
 import { blankHost } from "../decide/build";
 import { type Calls, recorded } from "./fake-calls";
+import { emptyMaterial, fakeMaterial, type Material } from "./fake-material";
 
 export const JOIN_TOKEN = "H4sIAAAA-the-join-token";
 export const HELPER_VERSION = "v1.36.3+k0s.2";
@@ -17,13 +18,19 @@ export type Files = Map<string, string>;
 export function fakeHost(
     name: string,
     calls: Calls,
-    options: { readonly facts?: HostFacts; readonly files?: Files; readonly answers?: Partial<Host> } = {},
+    options: {
+        readonly facts?: HostFacts;
+        readonly files?: Files;
+        readonly material?: Material;
+        readonly answers?: Partial<Host>;
+    } = {},
 ): Host {
     const { facts = blankHost(name), files = new Map<string, string>(), answers = {} } = options;
     const put = async (path: string): Promise<void> => void files.set(path, HELPER_VERSION);
     const nothing = async (): Promise<void> => undefined;
     const own: Host = {
         address: facts.address,
+        material: fakeMaterial(name, calls, files, options.material ?? emptyMaterial(), answers.material),
         hostKeyFingerprint: async () => "SHA256:key",
         probe: async () => facts,
         readFile: async (path) => (files.has(path) ? Buffer.from(files.get(path) ?? "") : undefined),

@@ -13,6 +13,7 @@ import { address, blankHost, cluster, TOKEN } from "../decide/build";
 import { type Calls, recorded } from "./fake-calls";
 import { type EtcdState, fakeEtcd, listed } from "./fake-etcd";
 import { fakeHost, type Files } from "./fake-host";
+import { emptyMaterial, type Material } from "./fake-material";
 import { fakeKube, type KubeObjects } from "./fake-kube";
 import { checked } from "./node-bags";
 
@@ -41,6 +42,11 @@ export interface Scene {
     readonly etcd: EtcdState;
     /** The target's files. */
     readonly files: Files;
+    /** The helper's files. */
+    readonly helperFiles: Files;
+    /** Owners, users, labels and units of the two. */
+    readonly material: Material;
+    readonly helperMaterial: Material;
     /** From now on the lock is somebody else's. */
     loseLock(): void;
 }
@@ -69,6 +75,9 @@ export function scene(options: SceneOptions = {}): Scene {
     const calls: Calls = [];
     const lines: string[] = [];
     const files: Files = new Map();
+    const helperFiles: Files = new Map();
+    const material = emptyMaterial();
+    const helperMaterial = emptyMaterial();
     const kube: KubeObjects = {
         nodes: [...clusterFacts.nodes],
         etcdMembers: [...clusterFacts.etcdMembers],
@@ -100,7 +109,11 @@ export function scene(options: SceneOptions = {}): Scene {
         inputs: { ...(checked({ host: address(name) }, kind) as unknown as NodeInputs), ...options.inputs },
         log: { line: (text) => lines.push(text) },
         cluster: {
-            helper: fakeHost("c1", calls, { ...(options.helper && { answers: options.helper }) }),
+            helper: fakeHost("c1", calls, {
+                files: helperFiles,
+                material: helperMaterial,
+                ...(options.helper && { answers: options.helper }),
+            }),
             helperFacts: clusterFacts.helper,
             kube: fakeKube(calls, kube, options.kube),
             etcd: fakeEtcd("etcd", calls, etcd, options.etcd),
@@ -116,10 +129,26 @@ export function scene(options: SceneOptions = {}): Scene {
         token: TOKEN,
         progress: { hostChanged: false, installedBinary: false },
         takingTurnToDrain: (action) => action({ prove: async () => undefined }),
-        target: fakeHost(name, calls, { facts: hostFacts, files, ...(options.target && { answers: options.target }) }),
+        target: fakeHost(name, calls, {
+            facts: hostFacts,
+            files,
+            material,
+            ...(options.target && { answers: options.target }),
+        }),
         hostFacts,
     };
-    return { operation, calls, lines, kube, etcd, files, loseLock: () => void (lost = true) };
+    return {
+        operation,
+        calls,
+        lines,
+        kube,
+        etcd,
+        files,
+        helperFiles,
+        material,
+        helperMaterial,
+        loseLock: () => void (lost = true),
+    };
 }
 
 /** The target's own etcd and API server, which the stages dial; undone by what it answers. */

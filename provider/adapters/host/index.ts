@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import type { Deadline } from "../../deadline";
 import type { HostFacts, HostMarker } from "../../facts/host";
+import type { HostMaterial } from "./material";
 
 /**
  * One host, over SSH. It does what it is told and decides nothing. Every method runs one POSIX sh program of the fixed
@@ -8,6 +9,7 @@ import type { HostFacts, HostMarker } from "../../facts/host";
  */
 export interface Host {
     readonly address: string;
+    readonly material: HostMaterial;
     /** `SHA256:…` of the key the host presented. */
     hostKeyFingerprint(deadline: Deadline): Promise<string>;
 

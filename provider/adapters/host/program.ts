@@ -31,6 +31,16 @@ export const PROGRAM_NAMES = [
     "journal",
     "reset",
     "clean-up",
+    "describe-files",
+    "list-files",
+    "make-directories",
+    "own-files",
+    "unknown-names",
+    "remove-material",
+    "selinux-rules",
+    "selinux-label",
+    "find-units",
+    "unit",
 ] as const;
 
 export type ProgramName = (typeof PROGRAM_NAMES)[number];

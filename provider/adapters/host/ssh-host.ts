@@ -9,6 +9,7 @@ import { isPlainPath } from "./command-line";
 import { joinTokenId } from "./join-token";
 import type { ProgramName, ProgramValues } from "./program";
 import type { ProgramOutcome, RootShell } from "./root-shell";
+import { SshMaterial } from "./ssh-material";
 
 const MAX_FILE = 4 * 1024 * 1024;
 
@@ -19,11 +20,15 @@ type ServiceRole = "controller" | "worker";
 
 /** A host over SSH: each method is one program of `scripts/`, or a stream beside two of them. */
 export class SshHost implements Host {
+    readonly material: SshMaterial;
+
     constructor(
         readonly address: string,
         private readonly endpoint: SshEndpoint,
         private readonly shell: RootShell,
-    ) {}
+    ) {
+        this.material = new SshMaterial(address, (...request) => this.run(...request));
+    }
 
     hostKeyFingerprint(deadline: Deadline): Promise<string> {
         return this.endpoint.hostKeyFingerprint(deadline);

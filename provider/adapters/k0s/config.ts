@@ -1,4 +1,5 @@
 import { parse, stringify } from "yaml";
+import { referencesIn, splitArg } from "./references";
 
 type Tree = Record<string, unknown>;
 
@@ -8,8 +9,6 @@ const HOST_ETCD_ARGS = /^(name|listen-.*|advertise-.*|initial-.*)$/;
 const HOST_API_ARGS = new Set(["advertise-address", "bind-address"]);
 const ANY_ADDRESS = new Set(["0.0.0.0", "::"]);
 
-/** Arguments that name what the program itself writes or makes. */
-const OUTPUTS = /(^|-)(log-path|log-file|log-dir|cert-dir|data-dir|wal-dir)$/;
 /** k0s makes these while it joins. */
 const MADE_BY_K0S = /^\/(run|var\/run)\/|\/pki\//;
 
@@ -39,9 +38,9 @@ export function configForJoiner(
  * `extraArgs` and `rawArgs`, and the known file fields. What k0s itself makes or writes is not among them.
  */
 export function filesReferredTo(config: string): string[] {
-    const paths = new Set<string>();
-    collect(parse(config) as unknown, paths);
-    return [...paths].sort();
+    return referencesIn(parse(config))
+        .filter(({ path, use }) => use !== "output" && !MADE_BY_K0S.test(path))
+        .map(({ path }) => path);
 }
 
 /**
@@ -83,11 +82,6 @@ function stripArgs(component: Tree, belongsToHost: (name: string, value: string)
     if (Array.isArray(raw)) component["rawArgs"] = raw.filter((arg) => !belongsToHost(...splitArg(String(arg))));
 }
 
-function splitArg(arg: string): [name: string, value: string] {
-    const [name = "", ...value] = arg.replace(/^--?/, "").split("=");
-    return [name, value.join("=")];
-}
-
 /** keepalived's own address; the list of its peers is the administrator's. */
 function replaceUnicastSource(balancing: Tree, ownAddress: string): void {
     const instances = tree(balancing["keepalived"])["vrrpInstances"];
@@ -112,29 +106,6 @@ function merge(base: Tree, over: Readonly<Record<string, unknown>>): Tree {
         result[key] = isTree(before) && isTree(value) ? merge(before, value) : value;
     }
     return result;
-}
-
-function collect(value: unknown, paths: Set<string>): void {
-    if (Array.isArray(value)) for (const item of value) collect(item, paths);
-    if (!isTree(value)) return;
-    for (const [key, inner] of Object.entries(value)) {
-        if (key === "extraArgs" && isTree(inner)) {
-            for (const [name, argument] of Object.entries(inner)) addPath(name, argument, paths);
-        } else if (key === "rawArgs" && Array.isArray(inner)) {
-            for (const arg of inner) addPath(...splitArg(String(arg)), paths);
-        } else if (/^(ca|cert|key|clientCert|clientKey)File$/.test(key)) {
-            addPath(key, inner, paths);
-        } else {
-            collect(inner, paths);
-        }
-    }
-}
-
-function addPath(name: string, value: unknown, paths: Set<string>): void {
-    if (typeof value !== "string" || OUTPUTS.test(name)) return;
-    for (const part of value.split(",")) {
-        if (part.startsWith("/") && !MADE_BY_K0S.test(part)) paths.add(part);
-    }
 }
 
 function withoutUndefined(values: Tree): Tree {

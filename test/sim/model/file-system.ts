@@ -1,7 +1,15 @@
+export interface Owner {
+    readonly user: string;
+    readonly group: string;
+    readonly mode: number;
+}
+
 /** The files of a simulated host. Paths are absolute and plain. Directories exist by `mkdir` or by what is in them. */
 export class FileSystem {
     private readonly files = new Map<string, { readonly content: Buffer; readonly mode: number }>();
     private readonly directories = new Set<string>(["/"]);
+    /** Of paths that are not root's, and modes of directories. */
+    private readonly owners = new Map<string, Owner>();
 
     read(path: string): Buffer | undefined {
         return this.files.get(path)?.content;
@@ -15,9 +23,22 @@ export class FileSystem {
         return this.files.get(path)?.mode;
     }
 
+    owner(path: string): Owner {
+        const known = this.owners.get(path);
+        return known ?? { user: "root", group: "root", mode: this.mode(path) ?? 0o755 };
+    }
+
+    /** `chown` and `chmod`. */
+    own(path: string, owner: Owner): void {
+        this.owners.set(path, owner);
+        const file = this.files.get(path);
+        if (file !== undefined) this.files.set(path, { ...file, mode: owner.mode });
+    }
+
     write(path: string, content: string | Buffer, mode = 0o644): void {
         if (this.isDirectory(path)) throw new Error(`${path} is a directory`);
         this.mkdir(parentOf(path));
+        this.owners.delete(path);
         this.files.set(path, { content: Buffer.from(content), mode });
     }
 
@@ -51,6 +72,7 @@ export class FileSystem {
     }
 
     remove(path: string): void {
+        this.owners.delete(path);
         this.files.delete(path);
     }
 

@@ -50,6 +50,8 @@ export class SimHost {
     files = new FileSystem();
     units: ServiceManager;
     powered = true;
+    /** Users, each with a group of its name. */
+    readonly users = new Set(["root"]);
     machineId: string;
     hostName: string;
     /** PEM (OpenSSH) of the SSH host key. */

@@ -2,6 +2,7 @@ import type { DecodedProgram, ProgramName } from "../../../provider/adapters/hos
 import type { SimHost } from "../model/host";
 import * as files from "./files";
 import * as k0s from "./k0s";
+import * as material from "./material";
 import { probe } from "./probe";
 import { type Program, ProgramFailure, type ProgramOutput, Values } from "./program";
 import * as service from "./service";
@@ -26,6 +27,16 @@ const PROGRAMS: Readonly<Record<ProgramName, Program>> = {
     journal: service.journal,
     reset: k0s.reset,
     "clean-up": k0s.cleanUp,
+    "describe-files": material.describeFiles,
+    "list-files": material.listFiles,
+    "make-directories": material.makeDirectories,
+    "own-files": material.ownFiles,
+    "unknown-names": material.unknownNames,
+    "remove-material": material.removeMaterial,
+    "selinux-rules": material.selinuxRules,
+    "selinux-label": material.selinuxLabel,
+    "find-units": material.findUnits,
+    unit: material.unit,
 };
 
 /** Values that hold secrets or bulk are not kept in the log of events. */

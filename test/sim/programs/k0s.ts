@@ -3,7 +3,7 @@ import type { TokenRole } from "../k0s/token";
 import { EtcdError } from "../model/etcd";
 import type { SimHost } from "../model/host";
 import { type Program, ProgramFailure } from "./program";
-import { requireProgram } from "./service";
+import { K0S_USERS, requireProgram } from "./service";
 
 const SERVER_PORTS = { controller: 9443, worker: 6443 } as const;
 const UNIT_NAMES = ["k0scontroller", "k0sworker"] as const;
@@ -67,6 +67,7 @@ function resetHost(host: SimHost, dataDir: string, kubeletRootDir: string): void
     files.removeTree("/run/k0s");
     for (const name of UNIT_NAMES) host.units.remove(name);
     for (const name of CNI_FILES) files.remove(`/etc/cni/net.d/${name}`);
+    for (const user of K0S_USERS) host.users.delete(user);
     host.happened("reset");
 }
 

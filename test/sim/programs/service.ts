@@ -6,6 +6,8 @@ import { type Program, ProgramFailure, type Values } from "./program";
 
 /** Flags that k0s 1.36 refuses without a value. */
 const SWITCHES = new Set(["--enable-worker", "--no-taints", "--single", "--ignore-pre-flight-checks"]);
+/** Made by `k0s install controller`, deleted by `k0s reset`. */
+export const K0S_USERS = ["etcd", "kube-apiserver", "konnectivity-server", "kube-scheduler"];
 const SECRET_LINE =
     /[A-Za-z0-9+/=]{200}|(^|[^a-z0-9])[a-z0-9]{6}\.[a-z0-9]{16}([^a-z0-9]|$)|password|private key|bearer /i;
 
@@ -21,6 +23,7 @@ export const installService: Program = (host, values) => {
     const config = flags.find((flag) => flag.startsWith("--config="))?.slice("--config=".length);
     if (config !== undefined) checkConfig(host, config);
     host.units.install(name, [k0s, role, ...flags]);
+    if (role === "controller") for (const user of K0S_USERS) host.users.add(user);
     host.happened(`${name} installed`);
     return "";
 };
