@@ -85,7 +85,7 @@ function nodeProblems({ nodes }: ClusterFacts, exempt: Exempt, now: number): Pro
 }
 
 /** ControlNodes of controllers that left are never deleted by k0s; only those of members count. */
-function versionProblems({ controlNodes, members, helper }: ClusterFacts, exempt: Exempt): Problem[] {
+export function versionProblems({ controlNodes, members, helper }: ClusterFacts, exempt: Exempt): Problem[] {
     const peers = members.flatMap((member) => member.peerHosts);
     const others = controlNodes.filter(
         ({ name, addresses }) => !exempt.nodeNames.includes(name) && sharedAddresses(addresses, peers).length > 0,

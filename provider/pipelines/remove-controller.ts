@@ -7,6 +7,7 @@ import { leaveById, leaveBySpec, moveLeadership, proveLeft, waitUntilLeft } from
 import { stopService } from "../stages/reset-host";
 import type { OperationRecord } from "../facts/host";
 import { backUp } from "./backups";
+import { checkVersionsBeforeRemoval } from "./checks";
 import { removeEtcdMaintenance } from "./material";
 import { deregisterFromMke } from "./mke";
 import type { HostOperation, Operation } from "./operation";
@@ -79,6 +80,7 @@ async function checkBeforeRemoval(operation: Operation, { member }: ControllerRe
         ...(member === undefined ? [] : [member.id]),
         ...(isBroken ? unhealthy.map(({ id }) => id) : []),
     ];
+    await checkVersionsBeforeRemoval(operation);
     await runStage(log, "checking the cluster", inputs.timeouts.ready, (deadline) =>
         requireStableCluster(operation, { nodeNames: [nodeName], memberIds }, deadline),
     );

@@ -4,6 +4,7 @@ import { deleteNode } from "../stages/delete-objects";
 import { cordonNode, drainNode } from "../stages/drain-node";
 import { markHost, recordInLock, recordOf } from "../stages/record-operation";
 import { cleanFolders, resetHost, stopService } from "../stages/reset-host";
+import { checkVersionsBeforeRemoval } from "./checks";
 import { deregisterFromMke } from "./mke";
 import type { HostOperation, Operation } from "./operation";
 import { runStage } from "./stage";
@@ -21,6 +22,7 @@ export interface WorkerRemoval {
 export async function removeWorker(operation: Operation, removal: WorkerRemoval): Promise<void> {
     const { host, node, steps } = removal;
     const { log } = operation;
+    await checkVersionsBeforeRemoval(operation);
     await recordRemoval(operation, host);
     if (node !== undefined && steps.drain) await drain(operation);
     if (host !== undefined)
