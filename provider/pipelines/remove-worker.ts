@@ -8,7 +8,7 @@ import { checkVersionsBeforeRemoval } from "./checks";
 import { deregisterFromMke } from "./mke";
 import type { HostOperation, Operation } from "./operation";
 import { runStage } from "./stage";
-import { COMMAND_SECONDS } from "./timing";
+import { COMMAND_SECONDS, commandDeadline } from "./timing";
 
 /** What of a node is left to remove: decided by the matrix, found in the facts. */
 export interface WorkerRemoval {
@@ -20,9 +20,11 @@ export interface WorkerRemoval {
 
 /** Takes one worker out: drained, its Node deleted, its machine reset (mke4-node-lifecycle.md 3.4). */
 export async function removeWorker(operation: Operation, removal: WorkerRemoval): Promise<void> {
-    const { host, node, steps } = removal;
+    const { node, steps } = removal;
     const { log } = operation;
     await checkVersionsBeforeRemoval(operation);
+    // Where nothing is done on the machine, it is left alone, but for a marker of ours ("de-register from MKEConfig only").
+    const host = steps.machine === "none" ? undefined : removal.host;
     await recordRemoval(operation, host);
     if (node !== undefined && steps.drain) await drain(operation);
     if (host !== undefined)
@@ -32,7 +34,7 @@ export async function removeWorker(operation: Operation, removal: WorkerRemoval)
     if (host !== undefined) {
         await operation.held.prove();
         await resetMachine(host, steps);
-    }
+    } else await removal.host?.target.removeMarker(commandDeadline());
     await deregisterFromMke(operation, false);
 }
 
