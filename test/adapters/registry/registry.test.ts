@@ -45,7 +45,12 @@ for (const [what, start, whyNot] of kinds) {
                 const layer = await findK0sLayer(registry, reference, "amd64", soon());
                 return buffer((await openK0s(registry, reference, layer, soon())).content);
             };
-            const fails = async (tag: string, kind: abstract new (...args: never[]) => Error, words: RegExp, registry = open()): Promise<void> => {
+            const fails = async (
+                tag: string,
+                kind: abstract new (...args: never[]) => Error,
+                words: RegExp,
+                registry = open(),
+            ): Promise<void> => {
                 await assert.rejects(fetch(tag, registry), (error: Error) => {
                     assert.ok(error instanceof kind, error.stack);
                     assert.match(error.message, words);
