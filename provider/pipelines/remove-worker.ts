@@ -8,7 +8,7 @@ import { checkVersionsBeforeRemoval } from "./checks";
 import { deregisterFromMke } from "./mke";
 import type { HostOperation, Operation } from "./operation";
 import { runStage } from "./stage";
-import { COMMAND_SECONDS, commandDeadline } from "./timing";
+import { COMMAND_SECONDS } from "./timing";
 
 /** What of a node is left to remove: decided by the matrix, found in the facts. */
 export interface WorkerRemoval {
@@ -22,9 +22,9 @@ export interface WorkerRemoval {
 export async function removeWorker(operation: Operation, removal: WorkerRemoval): Promise<void> {
     const { node, steps } = removal;
     const { log } = operation;
-    await checkVersionsBeforeRemoval(operation);
-    // Where nothing is done on the machine, it is left alone, but for a marker of ours ("de-register from MKEConfig only").
+    // Where k0s is not installed there is nothing on the host but our mark.
     const host = steps.machine === "none" ? undefined : removal.host;
+    await checkVersionsBeforeRemoval(operation);
     await recordRemoval(operation, host);
     if (node !== undefined && steps.drain) await drain(operation);
     if (host !== undefined)
@@ -34,8 +34,15 @@ export async function removeWorker(operation: Operation, removal: WorkerRemoval)
     if (host !== undefined) {
         await operation.held.prove();
         await resetMachine(host, steps);
-    } else await removal.host?.target.removeMarker(commandDeadline());
+    }
     await deregisterFromMke(operation, false);
+    if (host === undefined && removal.host !== undefined) await forgetMachine(removal.host);
+}
+
+async function forgetMachine({ log, target }: HostOperation): Promise<void> {
+    await runStage(log, "removing the mark from the host", COMMAND_SECONDS, (deadline) =>
+        target.removeMarker(deadline),
+    );
 }
 
 export async function recordRemoval(
