@@ -8,6 +8,9 @@ export type HostsChange =
     | { readonly kind: "patch"; readonly operations: readonly PatchOperation[] }
     | { readonly kind: "refuse"; readonly why: string };
 
+/** `hosts` is `spec.hosts` as it stands, undefined where the field is missing. */
+export type DecideHosts = (hosts: readonly unknown[] | undefined, inputs: HostInputs) => HostsChange;
+
 type HostInputs = Pick<
     NodeInputs,
     "host" | "role" | "connection" | "mke" | "nodeName" | "privateAddress" | "installFlags"
@@ -29,8 +32,8 @@ const PLAIN_CONTROLLER: HostsChange = {
 };
 
 /**
- * Appends the host, unless an entry of its address and role is there, whatever else that says. `hosts` is `spec.hosts` as it
- * stands, undefined where the field is missing. An entry of another role for the same address is somebody's mistake: refused.
+ * Appends the host, unless an entry of its address and role is there, whatever else that says. An entry of another role for
+ * the same address is somebody's mistake: refused.
  */
 export function addHost(hosts: readonly unknown[] | undefined, inputs: HostInputs): HostsChange {
     if (inputs.role === "controller") return PLAIN_CONTROLLER;

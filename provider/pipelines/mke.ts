@@ -1,4 +1,5 @@
-import { deregisterHost, foreseeRegistration, registerHost } from "../stages/update-mke-config";
+import { addHost, type DecideHosts, removeHost } from "../decide/mke-hosts";
+import { foreseeRegistration, updateMkeConfig } from "../stages/update-mke-config";
 import { redistributeWorkloads, waitForAddons, waitForRelease } from "../stages/scale-mke";
 import type { HostOperation, Operation } from "./operation";
 import { runStage } from "./stage";
@@ -15,22 +16,24 @@ export async function checkMke(operation: HostOperation): Promise<void> {
  * MkeConfig. `membershipChanged`: etcd has a new member.
  */
 export function registerWithMke(operation: HostOperation, membershipChanged: boolean): Promise<void> {
-    return updateMke(operation, registerHost, membershipChanged);
+    return updateMke(operation, addHost, membershipChanged);
 }
 
 /** Its counterpart: host out of MkeConfig, add-ons scaled in, workloads spread. Done also for a host that does not answer. */
 export function deregisterFromMke(operation: Operation, membershipChanged: boolean): Promise<void> {
-    return updateMke(operation, deregisterHost, membershipChanged);
+    return updateMke(operation, removeHost, membershipChanged);
 }
 
-async function updateMke(operation: Operation, update: typeof registerHost, membershipChanged: boolean): Promise<void> {
+async function updateMke(operation: Operation, decide: DecideHosts, membershipChanged: boolean): Promise<void> {
     if (!operation.clusterFacts.mke) return;
     const { log, inputs, kind } = operation;
     const { addons } = inputs.timeouts;
-    await runStage(log, "waiting for the MkeRelease", addons, (deadline) => waitForRelease(operation, deadline));
+    await runStage(log, "waiting for the MkeRelease", addons, (deadline) =>
+        waitForRelease(operation, decide, deadline),
+    );
     const written = { changed: false };
     await runStage(log, "updating MkeConfig", addons, async (deadline) => {
-        const { changed, outcome } = await update(operation, deadline);
+        const { changed, outcome } = await updateMkeConfig(operation, decide, deadline);
         written.changed = changed;
         return outcome;
     });

@@ -1,4 +1,5 @@
 import type { WorkloadObject } from "../adapters/kube/mke";
+import type { DecideHosts } from "../decide/mke-hosts";
 import { MKE_NAMESPACES, redistributed, releaseFor, unsettled } from "../decide/mke-state";
 import { type Deadline, waitFor } from "../deadline";
 import { MkeError } from "../errors";
@@ -12,10 +13,14 @@ const QUIET = 10_000;
 
 /**
  * Joins and leaves of controllers take the MkeRelease's readiness away for a while, and a webhook resolves `spec.version` to a
- * Ready one at each write to MkeConfig (spec/002, "MkeRelease readiness wait"). Where no release can be told to be the one,
- * nothing is waited for: the webhook decides.
+ * Ready one at each write to MkeConfig (spec/002, "MkeRelease readiness wait"). Where nothing is to be written, or no release
+ * can be told to be the one, nothing is waited for: then the webhook decides.
  */
-export async function waitForRelease({ cluster, inputs }: Operation, deadline: Deadline): Promise<Outcome> {
+export async function waitForRelease(
+    { cluster, inputs }: Operation,
+    decide: DecideHosts,
+    deadline: Deadline,
+): Promise<Outcome> {
     return waitFor<Outcome>({
         stage: "waiting for the MkeRelease",
         host: inputs.host,
@@ -24,7 +29,8 @@ export async function waitForRelease({ cluster, inputs }: Operation, deadline: D
         advice: "Look at `kubectl get mkereleases -A -o yaml`; then run again: only MkeConfig is still to be written.",
         look: async () => {
             const [config, releases] = await Promise.all([cluster.kube.mke.config(), cluster.kube.mke.releases()]);
-            const version = config?.version;
+            if (config === undefined || decide(config.hosts, inputs).kind !== "patch") return { done: "not needed" };
+            const { version } = config;
             if (version === undefined) return { done: "MkeConfig names no version" };
             const release = releaseFor(version, releases);
             if (release === undefined) return { done: `no MkeRelease is known to be ${version}` };

@@ -1,5 +1,4 @@
-import type { MkeConfigObject } from "../adapters/kube/mke";
-import { addHost, type HostsChange, removeHost } from "../decide/mke-hosts";
+import { addHost, type DecideHosts } from "../decide/mke-hosts";
 import { type Deadline, waitFor } from "../deadline";
 import { RefusedError } from "../errors";
 import type { Operation } from "../pipelines/operation";
@@ -14,16 +13,6 @@ export interface ConfigUpdate {
     readonly outcome: string;
 }
 
-/** The host into `spec.hosts` (spec/002, "MkeConfig patch"). */
-export function registerHost(operation: Operation, deadline: Deadline): Promise<ConfigUpdate> {
-    return update(operation, (hosts) => addHost(hosts, operation.inputs), deadline);
-}
-
-/** The host out of `spec.hosts`. */
-export function deregisterHost(operation: Operation, deadline: Deadline): Promise<ConfigUpdate> {
-    return update(operation, (hosts) => removeHost(hosts, operation.inputs), deadline);
-}
-
 /** Before anything is changed: the entry could be written. */
 export async function foreseeRegistration(operation: Operation): Promise<string> {
     const config = await operation.cluster.kube.mke.config();
@@ -34,24 +23,26 @@ export async function foreseeRegistration(operation: Operation): Promise<string>
 }
 
 /**
- * Only the host's own entry is written, and only into the object that was read: somebody else's write in between is read
- * again. A webhook that is away is waited for; what a webhook says no to fails in its own words.
+ * The host into `spec.hosts` or out of it (spec/002, "MkeConfig patch"). Only its own entry is written, and only into the
+ * object that was read: after somebody else's write in between it is read again. A webhook that is away is waited for; what
+ * a webhook says no to fails in its own words.
  */
-async function update(
-    { cluster, log, ...operation }: Operation,
-    decide: (hosts: MkeConfigObject["hosts"]) => HostsChange,
+export async function updateMkeConfig(
+    operation: Operation,
+    decide: DecideHosts,
     deadline: Deadline,
 ): Promise<ConfigUpdate> {
+    const { cluster, inputs } = operation;
     return waitFor<ConfigUpdate>({
         stage: STAGE,
-        host: operation.inputs.host,
+        host: inputs.host,
         deadline,
         maxInterval: 5000,
         advice: "Run again: what is done is not repeated.",
         look: async () => {
             const config = await cluster.kube.mke.config();
             if (config === undefined) return { done: { changed: false, outcome: NO_CONFIG } };
-            const change = decide(config.hosts);
+            const change = decide(config.hosts, inputs);
             if (change.kind === "refuse") throw refusal(operation, change.why, "The node itself is done.");
             if (change.kind === "nothing") return { done: { changed: false, outcome: change.why } };
             const written = await cluster.kube.mke.patchConfig(config.resourceVersion, change.operations);
@@ -61,7 +52,7 @@ async function update(
     });
 }
 
-function refusal({ inputs }: Pick<Operation, "inputs">, why: string, state: string): RefusedError {
+function refusal({ inputs }: Operation, why: string, state: string): RefusedError {
     return new RefusedError({
         stage: STAGE,
         host: inputs.host,

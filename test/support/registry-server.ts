@@ -58,7 +58,8 @@ export async function fakeRegistry(auth: RegistryAuth): Promise<TestRegistry> {
         }
         const found = content.get(path);
         if (found === undefined) {
-            return void answer(response, 404, { errors: [{ code: "MANIFEST_UNKNOWN", message: "manifest unknown" }] });
+            answer(response, 404, { errors: [{ code: "MANIFEST_UNKNOWN", message: "manifest unknown" }] });
+            return;
         }
         if (path.includes("/blobs/")) response.writeHead(307, { location: `https://${storage.name}${path}` }).end();
         else response.writeHead(200, { "content-type": found.type }).end(found.body);

@@ -31,12 +31,14 @@ for (const [what, start, whyNot] of kinds) {
     for (const auth of ["none", "basic", "token"] as const) {
         describe(`${what} with ${auth === "none" ? "no" : auth} login${whyNot ? ` (skipped: ${whyNot})` : ""}`, () => {
             let server: TestRegistry;
+            let close = async (): Promise<void> => undefined;
 
             before(async function () {
                 if (whyNot !== undefined) return this.skip();
                 server = await start(auth);
+                close = () => server.close();
             });
-            after(() => server?.close());
+            after(() => close());
 
             const open = (change: Partial<RegistryAccess> = {}): Registry =>
                 new Registry(server.name, { login: LOGIN, ca: server.ca, ...change }, "staging k0s");
@@ -148,7 +150,7 @@ describe("an artifact that is not what it should be", () => {
             /no file named k0s/,
         ],
         ["no archive", artifact({ content: PROGRAM, mediaType: TAR }), /cannot be read as a tar archive/],
-        ["zstd", artifact({ content: PROGRAM, mediaType: `${TAR.replace("gzip", "zstd")}` }), /gzip and plain files/],
+        ["zstd", artifact({ content: PROGRAM, mediaType: TAR.replace("gzip", "zstd") }), /gzip and plain files/],
     ];
     for (const [name, manifest, words] of cases) {
         it(`is refused: ${name}`, async () => {
