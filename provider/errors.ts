@@ -75,7 +75,7 @@ export class CommandError extends MkeError {
     }
 }
 
-/** The Kubernetes API or etcd answered with an error. */
+/** The Kubernetes API, etcd or a registry answered with an error. */
 export class ApiError extends MkeError {
     readonly retryable: boolean;
     /** HTTP status or gRPC code, where there is one. */

@@ -95,7 +95,7 @@ export function isWobble({ readySince }: Pick<NodeObject, "readySince">, now: nu
 }
 
 /** ControlNodes of controllers that left are never deleted by k0s; only those of members count. */
-function versionProblems({ controlNodes, members, helper }: ClusterFacts, exempt: Exempt): Problem[] {
+export function versionProblems({ controlNodes, members, helper }: ClusterFacts, exempt: Exempt): Problem[] {
     const peers = members.flatMap((member) => member.peerHosts);
     const others = controlNodes.filter(
         ({ name, addresses }) => !exempt.nodeNames.includes(name) && sharedAddresses(addresses, peers).length > 0,

@@ -29,6 +29,8 @@ export interface HelperFacts {
     readonly dataDir: string;
     /** The program its service runs. */
     readonly k0sPath: string;
+    /** The service's arguments, without the program. */
+    readonly args?: readonly string[];
     /** Go's name, as in HostFacts. */
     readonly arch: string;
 }

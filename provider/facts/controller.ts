@@ -99,6 +99,7 @@ export async function connectController(
             k0sVersion: version,
             dataDir,
             k0sPath: facts.units.controller?.args[0] ?? facts.binary?.path ?? "k0s",
+            args: facts.units.controller?.args.slice(1) ?? [],
             arch: facts.arch,
         };
         return { helper: host, helperFacts, kube, etcd, config, apiPort, kubeAt, close };

@@ -1,8 +1,11 @@
 import type { Host } from "../adapters/host";
 import { requireStableCluster } from "../stages/check-cluster";
 import { checkReachability } from "../stages/check-reachability";
+import { checkVersions } from "../stages/check-versions";
 import { preflight } from "../stages/preflight";
-import type { HostOperation } from "./operation";
+import { needsSource, verifySource } from "../stages/verify-source";
+import { checkMke } from "./mke";
+import type { HostOperation, Operation } from "./operation";
 import { runStage } from "./stage";
 import { CHECK_SECONDS } from "./timing";
 
@@ -13,10 +16,19 @@ import { CHECK_SECONDS } from "./timing";
 export async function checkBeforeJoin(operation: HostOperation, controllers: readonly Host[]): Promise<void> {
     const { log, inputs } = operation;
     await runStage(log, "pre-flight", CHECK_SECONDS, () => Promise.resolve(preflight(operation)));
+    await runStage(log, "comparing versions", CHECK_SECONDS, () => checkVersions(operation, true));
+    if (needsSource(operation))
+        await runStage(log, "verifying the registry", CHECK_SECONDS, (deadline) => verifySource(operation, deadline));
+    await checkMke(operation);
     await runStage(log, "checking the cluster", inputs.timeouts.ready, (deadline) =>
         requireStableCluster(operation, { nodeNames: [operation.nodeName], memberIds: [] }, deadline),
     );
     await runStage(log, "checking reachability", CHECK_SECONDS, (deadline) =>
         checkReachability(operation, controllers, deadline),
     );
+}
+
+/** Nothing is taken away while versions move (safety.md 22), for either role. */
+export async function checkVersionsBeforeRemoval(operation: Operation): Promise<void> {
+    await runStage(operation.log, "comparing versions", CHECK_SECONDS, () => checkVersions(operation, false));
 }

@@ -8,6 +8,7 @@ import { proveLock } from "../stages/prove-lock";
 import { stopService } from "../stages/reset-host";
 import type { OperationRecord } from "../facts/host";
 import { backUp } from "./backups";
+import { checkVersionsBeforeRemoval } from "./checks";
 import { removeEtcdMaintenance } from "./material";
 import { deregisterFromMke } from "./mke";
 import type { HostOperation, Operation } from "./operation";
@@ -81,6 +82,7 @@ async function checkBeforeRemoval(operation: Operation, { member }: ControllerRe
         ...(member === undefined ? [] : [member.id]),
         ...(isBroken ? unhealthy.map(({ id }) => id) : []),
     ];
+    await checkVersionsBeforeRemoval(operation);
     await runStage(log, "checking the cluster", inputs.timeouts.ready, (deadline) =>
         requireStableCluster(operation, { nodeNames: [nodeName], memberIds }, deadline),
     );

@@ -4,8 +4,9 @@ import { deleteNode } from "../stages/delete-objects";
 import { messageOf, MkeError } from "../errors";
 import { cordonNode, drainNode, undoCordon, withFate } from "../stages/drain-node";
 import { proveLock } from "../stages/prove-lock";
-import { markHost, putOn, recordInLock, recordOf } from "../stages/record-operation";
+import { markHost, recordInLock, recordOf } from "../stages/record-operation";
 import { cleanFolders, resetHost, stopService, takeAway } from "../stages/reset-host";
+import { checkVersionsBeforeRemoval } from "./checks";
 import { deregisterFromMke } from "./mke";
 import type { HostOperation, Operation } from "./operation";
 import { runStage } from "./stage";
@@ -21,8 +22,11 @@ export interface WorkerRemoval {
 
 /** Takes one worker out: drained, its Node deleted, its machine reset (mke4-node-lifecycle.md 3.4). */
 export async function removeWorker(operation: Operation, removal: WorkerRemoval): Promise<void> {
-    const { host, node, steps } = removal;
+    const { node, steps } = removal;
     const { log } = operation;
+    // Where k0s is not installed there is nothing on the host but our mark.
+    const host = steps.machine === "none" ? undefined : removal.host;
+    await checkVersionsBeforeRemoval(operation);
     await recordRemoval(operation, host);
     if (node !== undefined && steps.drain) await drain(operation);
     await proveLock(operation, commandDeadline());
@@ -35,6 +39,15 @@ export async function removeWorker(operation: Operation, removal: WorkerRemoval)
         await resetMachine(host, steps);
     }
     await deregisterFromMke(operation, false);
+    if (host === undefined && removal.host !== undefined) await forgetMachine(removal.host);
+}
+
+/** A join of ours that ended before k0s was installed has left no more than this. */
+async function forgetMachine(host: HostOperation): Promise<void> {
+    await runStage(host.log, "removing what we put there", COMMAND_SECONDS, async (deadline) => {
+        const left = await takeAway(host, deadline);
+        return left.length === 0 ? "done" : `could not remove ${left.join(", ")}`;
+    });
 }
 
 export async function recordRemoval(
@@ -82,9 +95,4 @@ export async function resetMachine(host: HostOperation, steps: Pick<RemoveSteps,
         await runStage(log, "resetting", inputs.timeouts.reset, (deadline) => resetHost(host, deadline));
     if (steps.machine !== "none")
         await runStage(log, "cleaning folders", inputs.timeouts.reset, (deadline) => cleanFolders(host, deadline));
-    // A join of ours that ended before k0s was installed has left no more than this.
-    else if (putOn(host) !== undefined)
-        await runStage(log, "removing what we put there", COMMAND_SECONDS, async (deadline) => {
-            await takeAway(host, deadline);
-        });
 }

@@ -1,4 +1,4 @@
-import type { EtcdMemberObject } from "../facts/cluster";
+import { type EtcdMemberObject, memberIdToHex } from "../facts/cluster";
 import { deleteEtcdMember } from "../stages/delete-objects";
 import { markHost } from "../stages/record-operation";
 import { markNode, reconcileLabels } from "../stages/mark-node";
@@ -19,7 +19,15 @@ export async function adoptNode(operation: HostOperation): Promise<void> {
         await blankLeftToken(operation, deadline);
         await markNode(operation, await readApiServer(operation, deadline));
     });
-    await registerWithMke(operation, false);
+    await registerWithMke(operation, isInterruptedJoin(operation));
+}
+
+/** A join of ours ended after its controller was a member and before MKE heard of it: the members changed after all. */
+function isInterruptedJoin({ kind, hostFacts, clusterFacts, peerAddress }: HostOperation): boolean {
+    const record = hostFacts.marker?.operation;
+    const own = clusterFacts.members.find(({ peerHosts }) => peerHosts.includes(peerAddress));
+    if (kind !== "controller" || record?.kind !== "add" || own === undefined) return false;
+    return !record.baseline.includes(memberIdToHex(own.id));
 }
 
 /** An EtcdMember left behind by a removal of this very host: gone before the host counts as clean (spec/002). */

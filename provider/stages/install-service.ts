@@ -1,5 +1,6 @@
 import { installFlags } from "../adapters/k0s/install-flags";
 import { TOKEN_PATH } from "../adapters/k0s/paths";
+import { cloudProviderFlags } from "../decide/cloud-provider";
 import type { Deadline } from "../deadline";
 import { messageOf } from "../errors";
 import { commandDeadline } from "../pipelines/timing";
@@ -44,11 +45,21 @@ function createJoinToken(
     return cluster.helper.createJoinToken(request, deadline);
 }
 
-export async function installService(
-    { target, inputs, kind, peerAddress }: HostOperation,
-    deadline: Deadline,
-): Promise<Outcome> {
-    await target.installService(inputs.k0s.installPath, kind, installFlags(inputs, peerAddress), deadline);
+/** With the flags of the cluster's cloud provider in the first place, instead of a second installation. */
+export async function installService(operation: HostOperation, deadline: Deadline): Promise<Outcome> {
+    const { target, inputs, kind, peerAddress } = operation;
+    const flags = cloudProviderFlags({
+        mke: await hasCloudProvider(operation),
+        helperArgs: operation.cluster.helperFacts.args ?? [],
+        role: inputs.role,
+        installFlags: inputs.installFlags,
+    });
+    await target.installService(inputs.k0s.installPath, kind, installFlags(inputs, peerAddress, flags), deadline);
+    return flags.length === 0 ? undefined : `with ${flags.join(" ")}`;
+}
+
+async function hasCloudProvider({ clusterFacts, cluster }: HostOperation): Promise<boolean> {
+    return clusterFacts.mke && (await cluster.kube.mke.config())?.cloudProvider === true;
 }
 
 /** Enabled as well: an interrupted removal may have disabled it. */

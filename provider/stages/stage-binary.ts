@@ -1,15 +1,17 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
+import { findK0sLayer, openK0s } from "../adapters/registry/k0s-artifact";
 import type { Deadline } from "../deadline";
 import { CommandError, InputError, RefusedError } from "../errors";
 import type { HostOperation } from "../pipelines/operation";
 import type { Outcome } from "../pipelines/stage";
+import { openRegistry } from "./registry-access";
 
 const STAGE = "staging k0s";
 
 /**
  * Puts the k0s program on the host in the wanted version (default: the helper's): already there, else from a local file,
- * else from `downloadUrl`, else copied from the helper through us.
+ * else from `downloadUrl`, else from a registry through us, else copied from the helper through us.
  */
 export async function stageBinary(operation: HostOperation, deadline: Deadline): Promise<Outcome> {
     const { inputs, target, cluster } = operation;
@@ -24,12 +26,13 @@ export async function stageBinary(operation: HostOperation, deadline: Deadline):
 }
 
 async function putBinary(operation: HostOperation, path: string, deadline: Deadline): Promise<string> {
-    const { localPath, downloadUrl, sha256 } = operation.inputs.k0s;
+    const { localPath, downloadUrl, ociArtifact, sha256 } = operation.inputs.k0s;
     if (localPath !== undefined) return putLocalFile(operation, localPath, path, deadline);
     if (downloadUrl !== undefined) {
         await operation.target.downloadExecutable(downloadUrl, path, sha256, deadline);
         return "downloaded";
     }
+    if (ociArtifact !== undefined) return putArtifact(operation, ociArtifact, path, deadline);
     return copyFromHelper(operation, path, deadline);
 }
 
@@ -56,6 +59,20 @@ async function sizeOf(localPath: string): Promise<number> {
     } catch (cause) {
         throw new InputError({ stage: STAGE, what: `k0s.localPath ${localPath} cannot be read`, cause });
     }
+}
+
+/** Through this process, so that the registry's login never gets to the host. */
+async function putArtifact(
+    operation: HostOperation,
+    artifact: string,
+    path: string,
+    deadline: Deadline,
+): Promise<string> {
+    const { registry, reference } = await openRegistry(operation, artifact, STAGE);
+    const layer = await findK0sLayer(registry, reference, operation.hostFacts.arch, deadline);
+    const { content, ...expected } = await openK0s(registry, reference, layer, deadline);
+    await operation.target.putExecutable(path, content, expected, deadline);
+    return `from ${reference.registry}`;
 }
 
 async function copyFromHelper(

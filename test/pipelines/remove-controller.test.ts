@@ -62,6 +62,7 @@ describe("removing a controller", () => {
         const world = leaving();
         await remove(world);
         assert.deepEqual(stagesOf(world), [
+            "comparing versions",
             "checking the cluster",
             "recording the operation",
             "cordoning",

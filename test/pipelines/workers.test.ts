@@ -9,7 +9,7 @@ import { only } from "../support/fake-calls";
 import { type Scene, stagesOf } from "../support/fake-operation";
 
 const READS =
-    /^(w1 reach|etcd (members|status|alarms)|kube (nodes|etcdMembers|controlNodes|hasMke|clusterId|leases?|isReady)\b)/;
+    /^(w1 reach|mke plans|etcd (members|status|alarms)|kube (nodes|etcdMembers|controlNodes|hasMke|clusterId|leases?|isReady)\b)/;
 
 describe("adding a worker", () => {
     it("checks, records, installs, waits for its Node and marks it, in this order", async () => {
@@ -17,6 +17,7 @@ describe("adding a worker", () => {
         await addWorker(world.operation);
         assert.deepEqual(stagesOf(world), [
             "pre-flight",
+            "comparing versions",
             "checking the cluster",
             "checking reachability",
             "recording the operation",
@@ -79,6 +80,7 @@ describe("removing a worker", () => {
         const world = workerScene();
         await remove(world);
         assert.deepEqual(world.calls, [
+            "mke plans",
             "lock record remove",
             "w1 writeMarker worker remove",
             "kube node w1",

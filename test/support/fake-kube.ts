@@ -2,6 +2,7 @@ import type { Kube, LeaseObject, PodObject } from "../../provider/adapters/kube"
 import type { ControlNodeObject, EtcdMemberObject, NodeObject } from "../../provider/facts/cluster";
 import { CLUSTER_ID } from "../decide/build";
 import { type Calls, recorded } from "./fake-calls";
+import { fakeMke, type MkeObjects } from "./fake-mke";
 
 /** What the API server has; a test may change it at any time. */
 export interface KubeObjects {
@@ -10,6 +11,7 @@ export interface KubeObjects {
     controlNodes: ControlNodeObject[];
     pods: PodObject[];
     readonly lease?: LeaseObject;
+    readonly mke?: MkeObjects;
 }
 
 /** An API server that keeps its objects in memory. Evicted pods are gone at once. */
@@ -50,6 +52,7 @@ export function fakeKube(calls: Calls, objects: KubeObjects, answers: Partial<Ku
         controlNodes: async () => objects.controlNodes,
         deleteControlNode: async (_name, uid) => void (objects.controlNodes = without(objects.controlNodes, uid)),
         hasMke: async () => false,
+        mke: fakeMke(calls, objects.mke ?? {}),
         lease: async () => objects.lease,
         leases: async () => [],
         createLease: async () => undefined,

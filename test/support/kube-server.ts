@@ -73,7 +73,7 @@ export class KubeServer {
     }
 
     /** A request as it comes, for what the provider's client does not do. */
-    async request(method: "GET" | "POST" | "PATCH", path: string, body?: unknown): Promise<unknown> {
+    async request(method: "GET" | "POST" | "PATCH" | "DELETE", path: string, body?: unknown): Promise<unknown> {
         const transport = new KubeTransport(loopbackHost({}), this.address, this.credentials, 10_000);
         try {
             const contentType = method === "PATCH" ? "application/merge-patch+json" : "application/json";

@@ -8,9 +8,10 @@ const RESERVED_LABEL = /(^|[./])(kubernetes|k8s)\.io\//;
 
 /**
  * The flags of `k0s install controller|worker` for a joining node, in the order they end up in the unit. What the user
- * wrote comes last; `--kubelet-extra-args` is merged, because k0s takes the flag once (k0s-interfaces.md 2.3).
+ * wrote comes last; `--kubelet-extra-args` is merged, because k0s takes the flag once (k0s-interfaces.md 2.3). `more`: what
+ * the cluster asks of its nodes.
  */
-export function installFlags(inputs: NodeInputs, peerAddress: string): string[] {
+export function installFlags(inputs: NodeInputs, peerAddress: string, more: readonly string[] = []): string[] {
     const own = inputs.installFlags.filter((flag) => !flag.startsWith(KUBELET_EXTRA_ARGS));
     return [
         ...(inputs.role === "worker" ? [] : [`--config=${CONFIG_PATH}`]),
@@ -19,6 +20,7 @@ export function installFlags(inputs: NodeInputs, peerAddress: string): string[] 
         `--token-file=${TOKEN_PATH}`,
         ...(inputs.role === "controller+worker" ? ["--enable-worker"] : []),
         ...kubeletFlags(inputs, peerAddress),
+        ...more,
         ...own,
     ];
 }

@@ -5,6 +5,7 @@ import { type KubeCredentials, readKubeCredentials } from "./credentials";
 import { apiError } from "./errors";
 import { evictionIn } from "./eviction";
 import type { EtcdMemberPatch, Eviction, Kube, LeaseObject, NewLease, PodObject } from "./index";
+import { MkeClient } from "./mke";
 import {
     microTime,
     parseControlNode,
@@ -56,6 +57,12 @@ export function openKube(via: Host, credentials: KubeCredentials, options: KubeO
 }
 
 class KubeClient implements Kube {
+    readonly mke = new MkeClient({
+        find: (path) => this.find(path),
+        list: (path) => this.list(path),
+        change: (request, answers) => this.change(request, answers),
+    });
+
     constructor(
         private readonly address: string,
         private readonly transport: KubeTransport,

@@ -1,4 +1,5 @@
 import type { ControlNodeObject, EtcdMemberObject, NodeObject } from "../../facts/cluster";
+import type { MkeKube } from "./mke";
 
 /** The Kubernetes API of one controller, by its admin certificate through SSH. It does and never decides. */
 export interface Kube {
@@ -29,6 +30,8 @@ export interface Kube {
     deleteControlNode(name: string, uid: string): Promise<void>;
     /** True when the CRD `mkeconfigs.mke.mirantis.com` exists. */
     hasMke(): Promise<boolean>;
+    /** Objects of MKE and of upgrades. */
+    readonly mke: MkeKube;
 
     lease(namespace: string, name: string): Promise<LeaseObject | undefined>;
     leases(namespace: string, labelSelector?: string): Promise<readonly LeaseObject[]>;

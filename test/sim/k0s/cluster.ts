@@ -33,6 +33,12 @@ export class SimCluster {
     readonly daemons = new Set<ControllerDaemon>();
     /** Who serves a Node, by its name. */
     readonly kubelets = new Map<string, Kubelet>();
+    /** Called for every write that comes through the API, before it counts; throws what the API answers. */
+    admission: ((resource: Resource, before: KubeObject, after: KubeObject) => void) | undefined;
+    /** Called before such a write looks at the object: somebody else may be faster. */
+    interloper: ((resource: Resource) => void) | undefined;
+    /** Operators beside k0s's own, told of every change of an object. */
+    readonly watchers: ((resource: Resource, object: KubeObject, change: StoreChange) => void)[] = [];
     /** Controller leases by their name. */
     private readonly leases = new Map<string, ControllerLease>();
 
@@ -142,6 +148,7 @@ export class SimCluster {
     }
 
     private objectChanged(resource: Resource, object: KubeObject, change: StoreChange): void {
+        for (const watcher of this.watchers) watcher(resource, object, change);
         const { events } = this.world;
         const { name } = object.metadata;
         if (resource === RESOURCES.etcdMembers) {

@@ -41,6 +41,8 @@ export const RESOURCES = {
     nodes: { group: "", version: "v1", plural: "nodes", kind: "Node", namespaced: false },
     pods: { group: "", version: "v1", plural: "pods", kind: "Pod", namespaced: true },
     secrets: { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true },
+    deployments: { group: "apps", version: "v1", plural: "deployments", kind: "Deployment", namespaced: true },
+    statefulSets: { group: "apps", version: "v1", plural: "statefulsets", kind: "StatefulSet", namespaced: true },
     leases: { group: "coordination.k8s.io", version: "v1", plural: "leases", kind: "Lease", namespaced: true },
     crds: {
         group: "apiextensions.k8s.io",

@@ -16,6 +16,7 @@ export function serveObjects(cluster: SimCluster, target: ApiTarget, request: Ap
         if (request.method === "POST") return create(cluster, target, request.body as KubeObject);
         throw notAllowed(request);
     }
+    if (request.method !== "GET") cluster.interloper?.(resource);
     const object = cluster.store.get(resource, name, namespace);
     if (object === undefined) throw notFound(target);
     if (subresource === "eviction" && request.method === "POST") return evict(cluster, object, request);
@@ -76,6 +77,7 @@ function write(cluster: SimCluster, target: ApiTarget, before: KubeObject, after
         subresource === "status"
             ? { ...structuredClone(before), status: after.status ?? {} }
             : { ...after, ...(hasStatusSubresource(target) && before.status && { status: before.status }) };
+    cluster.admission?.(resource, before, content);
     return { status: 200, content: cluster.store.replace(resource, before, content) };
 }
 

@@ -48,7 +48,11 @@ function jsonPatch(target: Json, operations: readonly Operation[]): Json {
             .slice(1)
             .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
         const last = steps.pop();
-        const holder = steps.reduce<Json>((at, step) => (isTree(at) ? (at[step] ?? null) : null), target);
+        const holder = steps.reduce<Json>((at, step) => childOf(at, step), target);
+        if (last !== undefined && Array.isArray(holder)) {
+            patchList(holder, { op, path, value }, last);
+            continue;
+        }
         if (last === undefined || !isTree(holder)) throw new Error(`the path ${path} is not there`);
         if (op === "test") {
             if (JSON.stringify(holder[last] ?? null) !== JSON.stringify(value)) throw new Error(`test ${path} failed`);
@@ -59,6 +63,22 @@ function jsonPatch(target: Json, operations: readonly Operation[]): Json {
         else throw new Error(`the operation ${op} is not simulated`);
     }
     return target;
+}
+
+function patchList(list: Json[], { op, path, value = null }: Operation, step: string): void {
+    const index = step === "-" ? list.length : Number(step);
+    if (!(index >= 0 && index <= list.length - (op === "add" ? 0 : 1)))
+        throw new Error(`the path ${path} is not there`);
+    if (op === "test") {
+        if (JSON.stringify(list[index]) !== JSON.stringify(value)) throw new Error(`test ${path} failed`);
+    } else if (op === "add") list.splice(index, 0, value);
+    else if (op === "remove") list.splice(index, 1);
+    else throw new Error(`the operation ${op} is not simulated in a list`);
+}
+
+function childOf(at: Json, step: string): Json {
+    if (Array.isArray(at)) return at[Number(step)] ?? null;
+    return isTree(at) ? (at[step] ?? null) : null;
 }
 
 function isTree(value: Json): value is Tree {
