@@ -26,11 +26,11 @@ export async function addController(operation: HostOperation, controllers: reado
     const record = recordOf(operation, "add");
 
     await checkBeforeJoin(operation, controllers);
+    await backUp(operation, "before", "add");
     await runStage(log, "recording the operation", COMMAND_SECONDS, async (deadline) => {
         await recordInLock(operation, record);
         await markHost(operation, record, deadline);
     });
-    await backUp(operation, "before");
     await syncConfiguration(operation);
     await syncRegistryCa(operation);
     await runStage(log, "staging k0s", timeouts.binary, (deadline) => stageBinary(operation, deadline));
@@ -98,7 +98,7 @@ async function settle(operation: HostOperation, memberId: bigint): Promise<void>
     );
     await registerWithMke(operation, true);
     await installEtcdMaintenance(operation);
-    await backUp(operation, "after");
+    await backUp(operation, "after", "add");
     await runStage(log, "marking the node", COMMAND_SECONDS, async (deadline) => {
         await markNode(operation, undefined);
         await markHost(operation, undefined, deadline);

@@ -58,6 +58,7 @@ const SETTLING = [
     "waiting for the Node",
     "un-cordoning",
     "verifying etcd",
+    "post-operation backup",
     "marking the node",
 ];
 
@@ -67,6 +68,7 @@ describe("adding a controller", () => {
         assert.equal(await add(world), memberId("c3"));
         assert.deepEqual(stagesOf(world), [
             ...CHECKS,
+            "pre-operation backup",
             "recording the operation",
             "staging k0s",
             "writing configuration",

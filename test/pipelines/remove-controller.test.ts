@@ -63,6 +63,7 @@ describe("removing a controller", () => {
         await remove(world);
         assert.deepEqual(stagesOf(world), [
             "checking the cluster",
+            "pre-operation backup",
             "recording the operation",
             "cordoning",
             "draining",
@@ -76,6 +77,7 @@ describe("removing a controller", () => {
             "resetting",
             "cleaning folders",
             "verifying etcd",
+            "post-operation backup",
         ]);
         assert.deepEqual(steps(world), [
             ...RECORDED,
@@ -154,7 +156,7 @@ describe("removing a controller", () => {
         await remove(world, { host: undefined });
         assert.deepEqual(only(world.calls, "c3"), []);
         assert.deepEqual(only(world.calls, "kube delete"), DELETED);
-        assert.equal(stagesOf(world).at(-1), "verifying etcd");
+        assert.deepEqual(stagesOf(world).slice(-2), ["verifying etcd", "post-operation backup"]);
     });
 });
 
