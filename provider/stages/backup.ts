@@ -1,5 +1,6 @@
 import { createHash, type Hash } from "node:crypto";
 import { Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { stringify } from "yaml";
 import type { BackupArchive } from "../adapters/host";
 import { filesReferredTo } from "../adapters/k0s/config";
@@ -47,8 +48,10 @@ export async function backUpToDirectory(
     try {
         await local.requireSpace(archive.size);
         const { content } = await cluster.helper.openFile(archive.path, deadline);
-        const proven = content.pipe(new Proof(archive, cluster.helper.address));
-        content.on("error", (error) => proven.destroy(error));
+        const proven = new Proof(archive, cluster.helper.address);
+        // Both may fail before anybody reads, who then finds them failed.
+        proven.on("error", () => undefined);
+        pipeline(content, proven).catch(() => undefined);
         const name = localName(moment, nodeName, inputs.backup, new Date());
         const { passphrase } = inputs.backup;
         const path = await local.put(

@@ -8,6 +8,8 @@ import type { ReadableStream } from "node:stream/web";
 export async function encryptWithPassphrase(content: Readable, passphrase: string): Promise<Readable> {
     // An ES module, which CommonJS can only load like this.
     const { Encrypter } = await import("age-encryption");
+    // A stream that failed meanwhile would be taken for an empty one.
+    if (content.destroyed) throw content.errored ?? new Error("the content ended early");
     const encrypter = new Encrypter();
     encrypter.setPassphrase(passphrase);
     const encrypted = await encrypter.encrypt(Readable.toWeb(content) as globalThis.ReadableStream<Uint8Array>);

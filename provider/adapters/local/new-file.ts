@@ -47,6 +47,7 @@ export class LocalDirectory {
         const final = join(this.path, name);
         const temporary = join(this.path, `.pulumi-mke-${randomBytes(8).toString("hex")}.partial`);
         try {
+            if (content.errored !== null) throw content.errored;
             await pipeline(content, createWriteStream(temporary, { flags: "wx", mode: 0o600 }));
             await flush(temporary);
             await link(temporary, final);
