@@ -48,7 +48,11 @@ function joining(options: SceneOptions = {}): Scene {
         cluster: cluster({}, ["c1", "c2"]),
         hostFacts: blankHost("c3"),
         ...options,
-        target: { service: async (action) => void (action === "start" && appear(world)) },
+        target: {
+            service: async (action) => {
+                if (action === "start") appear(world);
+            },
+        },
     });
     ownServers(world);
     return world;
