@@ -42,3 +42,9 @@ export async function on({ address }: Machine, command: string): Promise<string>
     const { stdout } = await run("bash", [join(SCRIPTS, "lab.sh"), "ssh", address, command], { maxBuffer: 64 << 20 });
     return stdout;
 }
+
+/** Copies a file of this machine onto another. */
+export async function send({ address }: Machine, from: string, to: string): Promise<void> {
+    const copy = 'exec bash "$1" ssh "$2" "cat > $3" < "$4"';
+    await run("bash", ["-c", copy, "send", join(SCRIPTS, "lab.sh"), address, to, from]);
+}

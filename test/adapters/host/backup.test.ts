@@ -98,6 +98,16 @@ describe("the program that backs a controller up", function () {
         ]);
     });
 
+    it("takes files with names of every length that tar treats in its own way", () => {
+        const files = Array.from({ length: 12 }, (_, index) => `/etc/k0s/${"n".repeat(70 + index)}`);
+        const { exitCode, seen } = backUp(
+            { FILES: files.join("\n") },
+            files.map((file) => `head -c 512 /dev/zero >${file}`).join("\n"),
+            `cd ${DIRECTORY}; tar -tzf * | grep -c -e nnnn -e etcd-snapshot.db`,
+        );
+        assert.deepEqual([exitCode, seen], [0, [String(files.length + 1)]]);
+    });
+
     it("keeps the last five of its own, whatever else lies there", () => {
         const old = [1, 2, 3, 4, 5, 6].map((day) => `2026010${day}T000000Z-c${day}-after-remove.tar.gz`);
         const others = ["20250101T000000Z-mine.tar.gz", "k0s_backup_2025.tar.gz", "notes"];

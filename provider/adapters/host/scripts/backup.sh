@@ -83,9 +83,11 @@ take_files() {
 pack_tree() {
     cd "$work/tree" || exit 1
     # A head for each entry, two blocks more for a long name, and the content, in blocks of 512 bytes.
-    blocks=$(find -- * -exec stat -c '%s %F/%n' {} + | awk '
+    longest=100
+    ! tar --version 2>&1 | grep -q -i busybox || longest=99
+    blocks=$(find -- * -exec stat -c '%s %F/%n' {} + | awk -v longest="$longest" '
         { directory = $2 ~ /^directory/; name = $0; sub(/^[^\/]*\//, "", name)
-          blocks += 1 + (length(name) + directory > 100 ? 2 : 0) + (directory ? 0 : int(($1 + 511) / 512)) }
+          blocks += 1 + (length(name) + directory > longest ? 2 : 0) + (directory ? 0 : int(($1 + 511) / 512)) }
         END { print blocks }')
     tar -cf "$work/tree.tar" -- *
     cd /
