@@ -37,11 +37,11 @@ export async function addController(operation: HostOperation, controllers: reado
 
     await checkBeforeJoin(operation, controllers);
     const material = await checkConfiguration(operation);
+    await backUp(operation, "before", "add");
     await runStage(log, "recording the operation", COMMAND_SECONDS, async (deadline) => {
         await recordInLock(operation, record);
         await markHost(operation, record, deadline);
     });
-    await backUp(operation, "before");
     await syncConfiguration(operation, material);
     await syncRegistryCa(operation);
     await runStage(log, "staging k0s", timeouts.binary, (deadline) => stageBinary(operation, deadline));
@@ -112,7 +112,7 @@ async function settle(operation: HostOperation, memberId: bigint): Promise<void>
     await registerWithMke(operation, true);
     await relabelForSelinux(operation);
     await installEtcdMaintenance(operation);
-    await backUp(operation, "after");
+    await backUp(operation, "after", "add");
     await proveLock(operation, commandDeadline());
     await runStage(log, "marking the node", COMMAND_SECONDS, async (deadline) => {
         await markNode(operation, undefined);

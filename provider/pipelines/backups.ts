@@ -1,6 +1,36 @@
+import { EngineGoneError } from "../engine";
+import { messageOf } from "../errors";
+import { type BackupMoment, backUpOnHelper, backUpToDirectory } from "../stages/backup";
 import type { Operation } from "./operation";
+import { runStage } from "./stage";
 
-/** A backup of the cluster before or after its etcd members change (safety.md 23). */
-export async function backUp(_operation: Operation, _when: "before" | "after"): Promise<void> {
-    return Promise.resolve();
+/**
+ * A backup of the cluster before or after its etcd members change (safety.md 23; spec/002, "Pre-operation backup",
+ * "Post-operation backup"), taken on the helper, which may be the target itself. Without the first one the operation does not
+ * go on; a failure of the second is a warning. `change`: for its name; default remove.
+ */
+export async function backUp(
+    operation: Operation,
+    when: BackupMoment["when"],
+    change: BackupMoment["change"] = "remove",
+): Promise<void> {
+    if (operation.inputs.backup.skip) return;
+    if (when === "before") return takeBackup(operation, { when, change });
+    try {
+        await takeBackup(operation, { when, change });
+    } catch (error) {
+        if (error instanceof EngineGoneError) throw error;
+        operation.log.line(`warning: the cluster has no backup from after the change: ${messageOf(error)}`);
+    }
+}
+
+async function takeBackup(operation: Operation, moment: BackupMoment): Promise<void> {
+    const { log, inputs } = operation;
+    const { directory } = inputs.backup;
+    const name = moment.when === "before" ? "pre-operation backup" : "post-operation backup";
+    await runStage(log, name, inputs.timeouts.backup, (deadline) =>
+        directory === undefined
+            ? backUpOnHelper(operation, moment, deadline)
+            : backUpToDirectory(operation, moment, directory, deadline),
+    );
 }

@@ -38,8 +38,8 @@ export async function removeController(operation: Operation, removal: Controller
     const { log, inputs, held } = operation;
     const { host, member, object, steps } = removal;
     await checkBeforeRemoval(operation, removal);
+    if (member !== undefined) await backUp(operation, "before", "remove");
     await recordRemoval(operation, host, member?.id);
-    if (member !== undefined) await backUp(operation, "before");
 
     if (steps.order === "drain-first") await drainIfAsked(operation, removal);
     await held.stretch(JOIN_LEASE_SECONDS);
@@ -67,7 +67,7 @@ export async function removeController(operation: Operation, removal: Controller
         verifyMembership(operation, member === undefined ? {} : { removed: member.id }, deadline),
     );
     await deregisterFromMke(operation, member !== undefined);
-    if (member !== undefined) await backUp(operation, "after");
+    if (member !== undefined || finishesLeave(operation, removal)) await backUp(operation, "after", "remove");
 }
 
 /**
@@ -86,6 +86,11 @@ async function checkBeforeRemoval(operation: Operation, { member }: ControllerRe
     await runStage(log, "checking the cluster", inputs.timeouts.ready, (deadline) =>
         requireStableCluster(operation, { nodeNames: [nodeName], memberIds }, deadline),
     );
+}
+
+/** The member went in an earlier run of this removal, which did not get as far as its last backup. */
+function finishesLeave({ held, inputs }: Operation, { resumes = held.found }: ControllerRemoval): boolean {
+    return resumes?.kind === "remove" && resumes.removing !== undefined && resumes.target === inputs.host;
 }
 
 /** k0s updates the object within 11 s (observed.md); a minute is patience enough once etcd has spoken. */

@@ -80,3 +80,9 @@ export async function placeImage({ name }: Machine, file: string): Promise<void>
     await mkdir(join(dataDir, "images"));
     await copyFile(file, join(dataDir, "images", "lab.tar"));
 }
+
+/** Copies a file of this machine onto another. */
+export async function send({ address }: Machine, from: string, to: string): Promise<void> {
+    const copy = 'exec bash "$1" ssh "$2" "cat > $3" < "$4"';
+    await run("bash", ["-c", copy, "send", join(SCRIPTS, "lab.sh"), address, to, from]);
+}

@@ -59,6 +59,7 @@ const SETTLING = [
     "waiting for the Node",
     "un-cordoning",
     "verifying etcd",
+    "post-operation backup",
     "marking the node",
 ];
 
@@ -69,6 +70,7 @@ describe("adding a controller", () => {
         assert.deepEqual(stagesOf(world), [
             ...CHECKS,
             "checking configuration files",
+            "pre-operation backup",
             "recording the operation",
             ...MATERIAL,
             "staging k0s",

@@ -64,6 +64,7 @@ describe("removing a controller", () => {
         assert.deepEqual(stagesOf(world), [
             "comparing versions",
             "checking the cluster",
+            "pre-operation backup",
             "recording the operation",
             "cordoning",
             "draining",
@@ -77,6 +78,7 @@ describe("removing a controller", () => {
             "resetting",
             "cleaning folders",
             "verifying etcd",
+            "post-operation backup",
         ]);
         assert.deepEqual(steps(world), [
             ...RECORDED,
@@ -157,7 +159,7 @@ describe("removing a controller", () => {
         await remove(world, { host: undefined });
         assert.deepEqual(only(world.calls, "c3"), []);
         assert.deepEqual(only(world.calls, "kube delete"), DELETED);
-        assert.equal(stagesOf(world).at(-1), "verifying etcd");
+        assert.deepEqual(stagesOf(world).slice(-2), ["verifying etcd", "post-operation backup"]);
     });
 });
 

@@ -66,6 +66,12 @@ export interface Host {
     /** Last lines of the service's journal, without lines that look like secrets. */
     journal(role: "controller" | "worker", lines: number, deadline: Deadline): Promise<string>;
 
+    /**
+     * `k0s backup` on this controller, with the files that it leaves out: one archive (0600) in a directory (0700), that
+     * `k0s restore` takes. What killed backups left in the directory is removed first. Fails on too little free space.
+     */
+    backUp(request: BackupRequest, deadline: Deadline): Promise<BackupArchive>;
+
     /** `k0s reset` with the install-time directories. Never throws on exit ≠ 0: the caller decides. */
     reset(
         k0sPath: string,
@@ -103,4 +109,26 @@ export interface TokenRequest {
     readonly dataDir: string;
     readonly role: "controller" | "worker";
     readonly expirySeconds: number;
+}
+
+export interface BackupRequest {
+    readonly k0sPath: string;
+    readonly dataDir: string;
+    readonly directory: string;
+    /** `<node>-<before|after>-<add|remove>`; the host puts its time (UTC) in front. */
+    readonly name: string;
+    /** Archives that stay in the directory, this one included. 0: this one has another name there, to be fetched and removed. */
+    readonly keep: number;
+    /** Files that k0s.yaml refers to: their absolute paths. */
+    readonly files: readonly string[];
+}
+
+export interface BackupArchive {
+    readonly path: string;
+    /** Bytes. */
+    readonly size: number;
+    /** Hexadecimal. */
+    readonly sha256: string;
+    /** Of `files`, those that are no files on the host. */
+    readonly without: readonly string[];
 }

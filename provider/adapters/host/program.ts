@@ -29,6 +29,7 @@ export const PROGRAM_NAMES = [
     "service",
     "service-state",
     "journal",
+    "backup",
     "reset",
     "clean-up",
     "describe-files",

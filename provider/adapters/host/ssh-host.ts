@@ -4,7 +4,8 @@ import { CommandError, ConnectionError, InputError, messageOf } from "../../erro
 import { MARKER_PATH, parseHostProbe } from "../../facts/host-probe";
 import type { HostFacts, HostMarker } from "../../facts/host";
 import type { SshEndpoint } from "../ssh/endpoint";
-import type { Host, InstallDirs, ProbePaths, ServiceAction, TokenRequest } from "./index";
+import { backupValues, parseBackupAnswer } from "./backup-answer";
+import type { BackupArchive, BackupRequest, Host, InstallDirs, ProbePaths, ServiceAction, TokenRequest } from "./index";
 import { isPlainPath } from "./command-line";
 import { joinTokenId } from "./join-token";
 import type { ProgramName, ProgramValues } from "./program";
@@ -188,6 +189,12 @@ export class SshHost implements Host {
     async journal(role: ServiceRole, count: number, deadline: Deadline): Promise<string> {
         const values = { SERVICE: serviceName(role), LINES_WANTED: String(count) };
         return (await this.run("journal", values, "reading the journal", "failed", deadline)).toString();
+    }
+
+    async backUp(request: BackupRequest, deadline: Deadline): Promise<BackupArchive> {
+        const values = backupValues(request, lines(request.files, this.address));
+        const answer = await this.run("backup", values, "backing up", "k0s backup failed", deadline);
+        return parseBackupAnswer(answer.toString()) ?? Promise.reject(this.unexpected("backing up", "no archive"));
     }
 
     async reset(

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import {
     chmodSync,
@@ -191,6 +192,43 @@ describe("a host over a real sshd", function () {
             output: "reset --data-dir=/d --kubelet-root-dir=/k\nError: running",
         });
         assert.equal((await host.reset(join(directory, "none"), { dataDir: "/d" }, soon())).exitCode, 127);
+    });
+
+    it("backs a controller up, sends the archive, and removes it", async () => {
+        const content = randomBytes(300_000);
+        writeFileSync(join(directory, "etcd-snapshot.db"), content);
+        const k0s = fakeK0s(
+            directory,
+            `cd ${directory} && mkdir -p pki && : >pki/ca.key && : >k0s.yaml && tar -czf - etcd-snapshot.db pki k0s.yaml`,
+        );
+        const encryption = join(directory, "encryption.yaml");
+        writeFileSync(encryption, "secret");
+        const request = {
+            k0sPath: k0s,
+            dataDir: join(directory, "data"),
+            directory: join(directory, "backups"),
+            name: "c3-before-add",
+            files: [encryption, "/none"],
+        };
+        const kept = await host.backUp({ ...request, keep: 5 }, soon());
+        assert.match(kept.path, /backups\/\d{8}T\d{6}Z-c3-before-add\.tar\.gz$/);
+        const archive = await host.backUp({ ...request, keep: 0 }, soon());
+        assert.deepEqual(archive.without, ["/none"]);
+        const sent = await buffer((await host.openFile(archive.path, soon())).content);
+        assert.equal(createHash("sha256").update(sent).digest("hex"), archive.sha256);
+        const listed = execFileSync("tar", ["-xzO", `pulumi-mke/files${encryption}`], { input: sent });
+        assert.equal(listed.toString(), "secret");
+        await host.removeFiles([archive.path], soon());
+        assert.deepEqual(readdirSync(request.directory), [kept.path.slice(request.directory.length + 1)]);
+        const failing = fakeK0s(directory, "echo 'Error: no leader' >&2; exit 1");
+        await assert.rejects(host.backUp({ ...request, k0sPath: failing, keep: 5 }, soon()), (error: Error) => {
+            assert.ok(error instanceof CommandError);
+            assert.match(
+                error.message,
+                /^backing up on 127\.0\.0\.1: k0s backup failed \(exit 1\)\n {2}Error: no leader$/,
+            );
+            return true;
+        });
     });
 
     it("tells an open port from a refused one, and connects to it", async () => {

@@ -25,6 +25,7 @@ const PROGRAMS: Readonly<Record<ProgramName, Program>> = {
     service: service.service,
     "service-state": service.serviceState,
     journal: service.journal,
+    backup: k0s.backup,
     reset: k0s.reset,
     "clean-up": k0s.cleanUp,
     "describe-files": material.describeFiles,

@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+import { gzipSync } from "node:zlib";
 import { ControllerDaemon } from "../k0s/controller";
 import type { TokenRole } from "../k0s/token";
 import { EtcdError } from "../model/etcd";
@@ -27,6 +29,26 @@ export const tokenInvalidate: Program = async (host, values) => {
     const { cluster } = await answeringController(host);
     cluster?.invalidateToken(values.get("ID"));
     return `token ${values.get("ID")} deleted successfully\n`;
+};
+
+/** An archive that is no k0s backup, only as well kept as one. */
+export const backup: Program = async (host, values) => {
+    requireProgram(host, values.get("K0S"));
+    const daemon = await answeringController(host);
+    const directory = values.get("DIRECTORY");
+    const keep = Number(values.get("KEEP"));
+    const content = gzipSync(JSON.stringify({ members: daemon.cluster?.etcd.members.map(({ name }) => name) }));
+    const time = new Date().toISOString().replace(/\.\d+/, "").replace(/[-:]/g, "");
+    const name = keep === 0 ? ".outgoing-1" : `${time}-${values.get("NAME")}.tar.gz`;
+    host.files.write(`${directory}/${name}`, content, 0o600);
+    const kept = host.files.list(directory).filter((one) => one.endsWith(".tar.gz"));
+    if (keep > 0) for (const old of kept.slice(0, -keep)) host.files.remove(`${directory}/${old}`);
+    const sum = createHash("sha256").update(content).digest("hex");
+    const without = values.lines("FILES").filter((path) => !host.files.isFile(path));
+    return [
+        ...without.map((path) => `without ${path}\n`),
+        `archive ${directory}/${name}\nsize ${content.length}\nsha256 ${sum}\n`,
+    ].join("");
 };
 
 /** First line the exit code of `k0s reset`, then what it said. */
