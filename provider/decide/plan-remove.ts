@@ -108,7 +108,8 @@ function explainedBy(
     { verdict, member, object }: VerdictReport,
 ): Pick<RemoveSteps, "leave" | "deleteObject"> | undefined {
     if (member !== undefined) {
-        const isOurs = record.kind === "remove" ? isRemoving(record, member.id) : !wasThereBefore(record, member);
+        const isAdded = record.kind !== "remove" && !wasThereBefore(record, member);
+        const isOurs = isRemoving(record, member.id) || isAdded;
         return isOurs ? { leave: "leave", deleteObject: true } : undefined;
     }
     if (object !== undefined) {

@@ -26,6 +26,8 @@ export interface ControllerRemoval {
     readonly host: HostOperation | undefined;
     /** Our interrupted removal, which explains what is left. */
     readonly resumes?: OperationRecord;
+    /** What the record of the operation says; default `remove`. */
+    readonly recordAs?: OperationRecord["kind"];
 }
 
 /**
@@ -36,7 +38,7 @@ export async function removeController(operation: Operation, removal: Controller
     const { log, inputs, held } = operation;
     const { host, member, object, steps } = removal;
     await checkBeforeRemoval(operation, removal);
-    await recordRemoval(operation, host, member?.id);
+    await recordRemoval(operation, removal, member?.id);
     if (member !== undefined) await backUp(operation, "before");
 
     if (steps.order === "drain-first") await drainIfAsked(operation, removal);

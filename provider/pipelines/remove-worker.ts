@@ -1,5 +1,6 @@
 import type { RemoveSteps } from "../decide/matrix";
 import type { NodeObject } from "../facts/cluster";
+import type { OperationRecord } from "../facts/host";
 import { deleteNode } from "../stages/delete-objects";
 import { cordonNode, drainNode } from "../stages/drain-node";
 import { markHost, recordInLock, recordOf } from "../stages/record-operation";
@@ -15,13 +16,15 @@ export interface WorkerRemoval {
     readonly node: NodeObject | undefined;
     /** undefined: the host is unreachable or not ours, and only the cluster's side is done. */
     readonly host: HostOperation | undefined;
+    /** What the record of the operation says; default `remove`. */
+    readonly recordAs?: OperationRecord["kind"];
 }
 
 /** Takes one worker out: drained, its Node deleted, its machine reset (mke4-node-lifecycle.md 3.4). */
 export async function removeWorker(operation: Operation, removal: WorkerRemoval): Promise<void> {
     const { host, node, steps } = removal;
     const { log } = operation;
-    await recordRemoval(operation, host);
+    await recordRemoval(operation, removal);
     if (node !== undefined && steps.drain) await drain(operation);
     if (host !== undefined)
         await runStage(log, "stopping k0s", operation.inputs.timeouts.stop, (deadline) => stopService(host, deadline));
@@ -36,10 +39,10 @@ export async function removeWorker(operation: Operation, removal: WorkerRemoval)
 
 export async function recordRemoval(
     operation: Operation,
-    host: HostOperation | undefined,
+    { host, recordAs = "remove" }: Pick<WorkerRemoval, "host" | "recordAs">,
     removing?: bigint,
 ): Promise<void> {
-    const record = recordOf(operation, "remove", removing);
+    const record = recordOf(operation, recordAs, removing);
     await runStage(operation.log, "recording the operation", COMMAND_SECONDS, async (deadline) => {
         await recordInLock(operation, record);
         if (host !== undefined) await markHost(host, record, deadline);

@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { type HeldLock, withLock } from "../lock";
+import type { OperationRecord } from "../facts/host";
+import { type HeldLock, type LockKind, withLock } from "../lock";
+import { recordLeft } from "../lock/peek";
 import type { HostOperation, NodeKind, Operation } from "../pipelines/operation";
 import type { Situation } from "./look";
 import type { Session } from "./session";
@@ -17,12 +19,26 @@ export function underLock<T>(
     const request = {
         kube: () => cluster.kube,
         clusterId: cluster.helperFacts.clusterId,
-        kind: kind === "controller" ? ({ controlPlane: true } as const) : { node: nodeName },
+        kind: lockKindOf(kind, nodeName),
         owner: inputs.owner,
         timeoutSeconds: inputs.timeouts.lock,
         log,
     };
     return withLock(request, action);
+}
+
+function lockKindOf(kind: NodeKind, nodeName: string): LockKind {
+    return kind === "controller" ? { controlPlane: true } : { node: nodeName };
+}
+
+/** What an interrupted operation left in the lock, for the first look; nothing for a node whose name is not known yet. */
+export async function interruptedBefore(
+    kind: NodeKind,
+    { cluster }: Session,
+    nodeName: string | undefined,
+): Promise<OperationRecord | undefined> {
+    if (kind === "worker" && nodeName === undefined) return undefined;
+    return recordLeft(cluster.kube, lockKindOf(kind, nodeName ?? ""));
 }
 
 /** What the pipelines work with; `situation` is the look that was decided on under the lock. */
