@@ -216,9 +216,15 @@ function toPlan(situation: RemovalSituation, course: Course): RemovePlan {
             ...(node !== undefined && !steps.deleteNode ? [`Node ${node.name} stays registered`] : []),
             ...(resumes === undefined ? [] : [`finishing our interrupted operation ${resumes.id} (${resumes.kind})`]),
         ],
-        lookAgain: seen === undefined ? verdict?.passing === true : isPassing(seen),
+        lookAgain: !isOurOwnLeaving(situation) && (seen === undefined ? verdict?.passing === true : isPassing(seen)),
         ...(resumes === undefined ? {} : { resumes }),
     };
+}
+
+/** A k0s that idles after the leave we asked for looks like one that starts; our record tells that it never will. */
+function isOurOwnLeaving(situation: RemovalSituation): boolean {
+    const record = interruptedOperation(situation);
+    return record !== undefined && record.kind !== "add";
 }
 
 function methodOf(situation: RemovalSituation, { verdict, resumes }: Course): LeaveMethod {

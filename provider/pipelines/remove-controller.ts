@@ -126,6 +126,11 @@ async function deleteRecords(operation: Operation, { node, controlNode, member }
         await runStage(log, "deleting the ControlNode", COMMAND_SECONDS, () =>
             deleteControlNode(operation, controlNode),
         );
-    if (member !== undefined || node !== undefined)
+    if (!isSomebodyElses(operation, member))
         await runStage(log, "deleting the controller's lease", COMMAND_SECONDS, () => deleteControllerLease(operation));
+}
+
+/** By now another controller may have the name, and its lease with it. */
+function isSomebodyElses({ clusterFacts, nodeName }: Operation, own: Member | undefined): boolean {
+    return clusterFacts.members.some(({ id, name }) => name === nodeName && id !== own?.id);
 }

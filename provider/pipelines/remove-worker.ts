@@ -6,7 +6,7 @@ import { cordonNode, drainNode } from "../stages/drain-node";
 import { markHost, recordInLock, recordOf } from "../stages/record-operation";
 import { cleanFolders, resetHost, stopService } from "../stages/reset-host";
 import { deregisterFromMke } from "./mke";
-import type { HostOperation, Operation } from "./operation";
+import type { HostOperation, Machine, Operation } from "./operation";
 import { runStage } from "./stage";
 import { COMMAND_SECONDS } from "./timing";
 
@@ -56,7 +56,7 @@ export async function drain(operation: Operation): Promise<void> {
     await runStage(log, "draining", inputs.drain.timeout, (deadline) => drainNode(operation, deadline));
 }
 
-export async function resetMachine(host: HostOperation, steps: Pick<RemoveSteps, "machine">): Promise<void> {
+export async function resetMachine(host: Machine, steps: Pick<RemoveSteps, "machine">): Promise<void> {
     const { log, inputs } = host;
     if (steps.machine === "reset")
         await runStage(log, "resetting", inputs.timeouts.reset, (deadline) => resetHost(host, deadline));

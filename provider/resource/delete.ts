@@ -4,6 +4,7 @@ import type { NodeKind } from "../pipelines/operation";
 import { removeController } from "../pipelines/remove-controller";
 import { removeWorker } from "../pipelines/remove-worker";
 import { decideRemove, decideSettled, type Knowledge, knowledgeOf, refuseIfSaid } from "./decide";
+import { removedAfterEnd } from "./after-end";
 import { removeLastController } from "./last-controller";
 import { look, type Situation } from "./look";
 import { type Session, withSession } from "./session";
@@ -21,6 +22,7 @@ export async function remove(kind: NodeKind, _id: string, outs: NodeOutputs): Pr
     await requireEngine("delete");
     running += 1;
     try {
+        if (await removedAfterEnd(kind, outs)) return;
         await withSession(inputsOf(outs), outs, (session, started) =>
             session.alone && kind === "controller"
                 ? removeLastController(session, outs, () => running > 1, started)

@@ -12,13 +12,23 @@ export async function recordInLock(operation: Operation, record: OperationRecord
     await operation.held.record(record);
 }
 
-/** The same into the host's marker, with owner and token: from here on the machine is ours (safety.md 4, 6). */
+/** What an interrupted operation on this very node left in the lock is ours to end: it goes from the lock when we succeed. */
+async function takeOverRecord({ held, inputs }: Operation): Promise<void> {
+    const { found } = held;
+    if (found?.owner === inputs.owner && found.target === inputs.host) await held.record(found);
+}
+
+/**
+ * The same into the host's marker, with owner and token: from here on the machine is ours (safety.md 4, 6). Without a record
+ * the operation has done all it was about, and so is whatever was interrupted before it.
+ */
 export async function markHost(
     operation: HostOperation,
     record: OperationRecord | undefined,
     deadline: Deadline,
 ): Promise<Outcome> {
     const { inputs, cluster, hostFacts, progress } = operation;
+    if (record === undefined) await takeOverRecord(operation);
     progress.hostChanged = true;
     await operation.target.writeMarker(
         {

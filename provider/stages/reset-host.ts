@@ -1,16 +1,16 @@
 import type { Deadline } from "../deadline";
-import type { HostOperation } from "../pipelines/operation";
+import type { Machine } from "../pipelines/operation";
 import type { Outcome } from "../pipelines/stage";
 
 /** Stops and disables the unit, so that nothing restarts k0s between leaving and resetting (k0s-interfaces.md 3.5). */
-export async function stopService({ target, kind }: HostOperation, deadline: Deadline): Promise<Outcome> {
+export async function stopService({ target, kind }: Machine, deadline: Deadline): Promise<Outcome> {
     await target.service("disable", kind, deadline);
     await target.service("stop", kind, deadline);
 }
 
 /** `k0s reset` is best effort, as the matrix has it: what it leaves is cleaned up afterwards, and its reasons are shown. */
 export async function resetHost(
-    { target, inputs, log, hostFacts }: HostOperation,
+    { target, inputs, log, hostFacts }: Machine,
     deadline: Deadline,
 ): Promise<Outcome> {
     const path = hostFacts.binary?.path ?? inputs.k0s.installPath;
@@ -25,13 +25,13 @@ export async function resetHost(
 }
 
 /** Removes what k0s and we put on the host and `k0s reset` leaves behind, the marker last. */
-export async function cleanFolders({ target, inputs, progress }: HostOperation, deadline: Deadline): Promise<Outcome> {
+export async function cleanFolders({ target, inputs, progress }: Machine, deadline: Deadline): Promise<Outcome> {
     const binary = progress.installedBinary ? inputs.k0s.installPath : "";
     const { left } = await target.cleanUp(dirsOf(inputs), binary, deadline);
     await target.removeMarker(deadline);
     return left.length === 0 ? "clean" : `could not remove ${left.join(", ")}`;
 }
 
-function dirsOf({ dataDir, kubeletRootDir }: HostOperation["inputs"]): { dataDir: string; kubeletRootDir?: string } {
+function dirsOf({ dataDir, kubeletRootDir }: Machine["inputs"]): { dataDir: string; kubeletRootDir?: string } {
     return { dataDir, ...(kubeletRootDir === undefined ? {} : { kubeletRootDir }) };
 }
