@@ -141,7 +141,8 @@ function toPlan(situation: Situation, seen: Look, { steps, undo, resumes }: Cour
         verdict: seen.verdict,
         ownership: ownershipOf(situation),
         notes: resumes === undefined ? [] : [`resuming our interrupted operation ${resumes.id} (${resumes.kind})`],
-        lookAgain: isPassing(seen),
+        // With a record of ours only a k0s that starts may still change what is to be done.
+        lookAgain: resumes === undefined ? isPassing(seen) : seen.scenario.passing,
         ...(undo === undefined ? {} : { undo }),
         ...(resumes === undefined ? {} : { resumes }),
     };

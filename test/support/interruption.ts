@@ -177,7 +177,7 @@ function isChange({ kind, what }: SimEvent): boolean {
 
 /** Without what differs from run to run: IDs, and the number in the name of a temporary file. */
 function nameOf({ kind, host, what, values }: SimEvent): string {
-    const detail = values?.["ACTION"] ?? values?.["PATH"] ?? "";
+    const detail = values?.["ACTION"] ?? values?.["FILE"] ?? "";
     const text = `${kind} ${host ?? ""} ${what} ${detail}`.trim();
     return text.replace(/\b[0-9a-f]{12,16}\b/g, "ID").replace(/(?<=-upload-)\w+/g, "TMP").replace(NETWORK, "10.77.0.");
 }
@@ -211,4 +211,27 @@ export async function sideBySide<T, R>(all: readonly T[], limit: number, action:
     };
     await Promise.all(Array.from({ length: limit }, lane));
     return results;
+}
+
+/** Names of the stages that an action starts, in order, as a user sees them. */
+export async function stagesOf(action: () => Promise<unknown>): Promise<string[]> {
+    const lines = await linesOf(action);
+    return lines.flatMap((line) => /^[^:]+: (?<stage>.+) …$/.exec(line)?.groups?.["stage"] ?? []);
+}
+
+/** What is printed meanwhile. Nothing else may run in this process. */
+export async function linesOf(action: () => Promise<unknown>): Promise<string[]> {
+    const written: string[] = [];
+    const { stdout } = process;
+    const write = stdout.write.bind(stdout);
+    stdout.write = (text: string | Uint8Array): boolean => {
+        written.push(String(text));
+        return true;
+    };
+    try {
+        await action();
+    } finally {
+        stdout.write = write;
+    }
+    return written.join("").split("\n");
 }
