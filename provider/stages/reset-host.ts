@@ -9,10 +9,7 @@ export async function stopService({ target, kind }: Machine, deadline: Deadline)
 }
 
 /** `k0s reset` is best effort, as the matrix has it: what it leaves is cleaned up afterwards, and its reasons are shown. */
-export async function resetHost(
-    { target, inputs, log, hostFacts }: Machine,
-    deadline: Deadline,
-): Promise<Outcome> {
+export async function resetHost({ target, inputs, log, hostFacts }: Machine, deadline: Deadline): Promise<Outcome> {
     const path = hostFacts.binary?.path ?? inputs.k0s.installPath;
     if (hostFacts.binary === undefined) return "k0s is not installed; nothing to reset";
     const { exitCode, output } = await target.reset(path, dirsOf(inputs), deadline);

@@ -174,7 +174,11 @@ function clusterIn({ scenario, verdict }: State, name: string): ClusterFacts {
     const [isMember, object] = MEMBERSHIP[verdict];
     return cluster({
         nodes,
-        members: [member("c1"), member("c2"), ...(isMember ? [member("c3", { learner: verdict === "VerdictUnknown" })] : [])],
+        members: [
+            member("c1"),
+            member("c2"),
+            ...(isMember ? [member("c3", { learner: verdict === "VerdictUnknown" })] : []),
+        ],
         etcdMembers: [etcdMember("c1"), etcdMember("c2"), ...(object === undefined ? [] : [etcdMember("c3", object)])],
     });
 }

@@ -71,7 +71,9 @@ const OPERATIONS: readonly Operation[] = [
 ];
 
 /** How it ends when nobody interrupts it, and every change that was made on the way. */
-async function undisturbed(operation: Operation): Promise<{ readonly end: object; readonly moments: readonly Moment[] }> {
+async function undisturbed(
+    operation: Operation,
+): Promise<{ readonly end: object; readonly moments: readonly Moment[] }> {
     const world = await World.start(operation.settled);
     try {
         const before = (await operation.prepare?.(world)) ?? NO_STATE;

@@ -36,7 +36,10 @@ describe("a node that was lost behind our back", function () {
 
         let found = outs;
         const lines = await linesOf(async () => (found = await world.update("c3", made.id, outs)));
-        assert.ok(lines.some((line) => line.endsWith(`: rebuild: ${OTHER_MACHINE}`)), lines.join("\n"));
+        assert.ok(
+            lines.some((line) => line.endsWith(`: rebuild: ${OTHER_MACHINE}`)),
+            lines.join("\n"),
+        );
         assert.equal(found["status"], "ready");
         assert.equal(found["machineId"], world.sim.find("c3").machineId);
         assert.equal(found["memberId"], idOf("c3")?.toString(16));
@@ -127,14 +130,17 @@ describe("a node that was lost behind our back", function () {
 
         it("where the program still pins the old machine's host key, and says which input to change", async () => {
             await start("c2", "c3");
-                        const pinned = { connection: { ...world.sim.connectionArgs("c3"), hostKey: keyOf("c3") } };
+            const pinned = { connection: { ...world.sim.connectionArgs("c3"), hostKey: keyOf("c3") } };
             const made = await world.create("c3", pinned);
             world.sim.find("c3").wipe();
             await world.rest();
             closeAll();
             const outs = await world.refresh("c3", made);
             const before = writes();
-            await assert.rejects(world.update("c3", made.id, outs, pinned), /set `connection\.hostKey` of this resource/);
+            await assert.rejects(
+                world.update("c3", made.id, outs, pinned),
+                /set `connection\.hostKey` of this resource/,
+            );
             assert.deepEqual(writes(), before);
             const found = await world.update("c3", made.id, outs);
             assert.equal(found["status"], "ready");

@@ -80,7 +80,10 @@ export class World {
         const { sim } = this;
         const { store } = sim.cluster;
         const found = {
-            members: sim.members().map(({ name, peerAddress, learner }) => `${name} at ${peerAddress}, ${learner}`).sort(),
+            members: sim
+                .members()
+                .map(({ name, peerAddress, learner }) => `${name} at ${peerAddress}, ${learner}`)
+                .sort(),
             etcdMembers: store.list(RESOURCES.etcdMembers).map(({ metadata, spec, status }) => ({
                 name: metadata.name,
                 spec,
@@ -179,7 +182,10 @@ function isChange({ kind, what }: SimEvent): boolean {
 function nameOf({ kind, host, what, values }: SimEvent): string {
     const detail = values?.["ACTION"] ?? values?.["FILE"] ?? "";
     const text = `${kind} ${host ?? ""} ${what} ${detail}`.trim();
-    return text.replace(/\b[0-9a-f]{12,16}\b/g, "ID").replace(/(?<=-upload-)\w+/g, "TMP").replace(NETWORK, "10.77.0.");
+    return text
+        .replace(/\b[0-9a-f]{12,16}\b/g, "ID")
+        .replace(/(?<=-upload-)\w+/g, "TMP")
+        .replace(NETWORK, "10.77.0.");
 }
 
 /** Runs it to its kill, and answers the error that nobody hears of. The lock is as after a killed process. */
