@@ -141,8 +141,8 @@ function toPlan(situation: Situation, seen: Look, { steps, undo, resumes }: Cour
         verdict: seen.verdict,
         ownership: ownershipOf(situation),
         notes: resumes === undefined ? [] : [`resuming our interrupted operation ${resumes.id} (${resumes.kind})`],
-        // With a record of ours only a k0s that starts may still change what is to be done.
-        lookAgain: resumes === undefined ? isPassing(seen) : seen.scenario.passing,
+        // What is to be taken back goes on only where k0s still starts.
+        lookAgain: undo === undefined ? isPassing(seen) : seen.scenario.passing,
         ...(undo === undefined ? {} : { undo }),
         ...(resumes === undefined ? {} : { resumes }),
     };
