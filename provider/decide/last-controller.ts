@@ -1,9 +1,10 @@
+import type { HostFacts } from "../facts/host";
 import type { NodeInputs } from "../inputs";
-import { isOurs } from "./identity";
+import { isOtherMachine, isOurs, markerOf } from "./identity";
 import { checkClaim } from "./plan-claim";
 import type { LeaveAlone, RemovalSituation } from "./plan-types";
 import { type Refusal, refuse } from "./refusal";
-import { nodeOf } from "./scenario";
+import { isHealthy, nodeOf } from "./scenario";
 
 export type LastRemoval =
     LeaveAlone | Refusal | { readonly kind: "end-cluster"; readonly otherNodes: readonly string[] };
@@ -32,4 +33,24 @@ export function planEndOfCluster(
     }
     const otherNodes = cluster.nodes.map(({ name }) => name).filter((name) => name !== nodeName);
     return { kind: "end-cluster", otherNodes };
+}
+
+/** What state knows of a node and its cluster. */
+export interface Remembered {
+    readonly clusterId?: string | undefined;
+    readonly machineId?: string | undefined;
+    readonly token: string;
+}
+
+/**
+ * True for the machine of a last controller whose removal of ours was interrupted after it had been stopped: our marker on the
+ * machine that state knows says that the cluster ends, and its k0s runs no more. Nobody is left to be asked, and nothing is
+ * left to be done but the machine's side.
+ */
+export function isAfterEnd(host: HostFacts, { clusterId, machineId, token }: Remembered): boolean {
+    const marker = markerOf(host);
+    if (marker?.operation?.endsCluster !== true) return false;
+    if (marker.clusterId !== clusterId || marker.token !== token) return false;
+    if (isOtherMachine(host, machineId === undefined ? {} : { machineId })) return false;
+    return !isHealthy(host) && host.units.controller?.active !== "active" && !host.runLockHeld;
 }

@@ -47,16 +47,23 @@ interface Course {
 
 function chooseCourse(situation: Situation, seen: Look): Course | Refusal {
     const cell = cellFor(seen.scenario.scenario, seen.verdict?.verdict, kindOf(situation.role), "add");
-    if (cell.action.kind === "add") return { steps: cell.action.steps };
     const record = interruptedOperation(situation);
+    if (cell.action.kind === "add") return goOn(cell.action.steps, record);
     const resumed = record === undefined ? undefined : resume(situation, seen, record);
     return resumed ?? refuseCell(cell, seen);
+}
+
+/** A node that our own interrupted join has made is not adopted: what is left of the join is done (safety.md 11). */
+function goOn(steps: AddSteps, record: OperationRecord | undefined): Course {
+    if (record?.kind !== "add" || steps.kind === "join") return { steps };
+    return { steps: { kind: "continue", cleanStaleObject: false }, resumes: record };
 }
 
 /** The state as our own interrupted operation left it; undefined where the record does not explain it. */
 function resume(situation: Situation, seen: Look, record: OperationRecord): Course | undefined {
     if (seen.scenario.scenario === 5 || seen.scenario.scenario === 8) return undefined;
-    if (record.kind === "remove") return afterRemoval(situation, seen, record);
+    const removed = record.kind === "add" ? undefined : afterRemoval(situation, seen, record);
+    if (removed !== undefined || record.kind === "remove") return removed;
     return situation.role === "worker" ? startOver(situation, record) : afterJoin(situation, seen, record);
 }
 
@@ -147,7 +154,8 @@ function toPlan(situation: Situation, seen: Look, { steps, undo, resumes }: Cour
         verdict: seen.verdict,
         ownership: ownershipOf(situation),
         notes: resumes === undefined ? [] : [`resuming our interrupted operation ${resumes.id} (${resumes.kind})`],
-        lookAgain: isPassing(seen),
+        // What is to be taken back goes on only where k0s still starts.
+        lookAgain: undo === undefined ? isPassing(seen) : seen.scenario.passing,
         ...(undo === undefined ? {} : { undo }),
         ...(resumes === undefined ? {} : { resumes }),
     };

@@ -7,7 +7,7 @@ import { type Verdict, type VerdictReport, verdictFor } from "./etcd-verdict";
 import { markerOf, type Mark } from "./identity";
 import { type Cell, needsVerdict, type NodeKind, type NodeOperation } from "./matrix";
 import { objectNameOf, OWNER_ANNOTATION, TOKEN_ANNOTATION } from "./names";
-import type { RemovalSituation, Situation } from "./plan-types";
+import type { PlanInputs, RemovalSituation, Situation } from "./plan-types";
 import { type Refusal, refuse, type Topic } from "./refusal";
 import { checkRole } from "./role";
 import { type ScenarioReport, scenarioOf } from "./scenario";
@@ -133,7 +133,9 @@ export function interruptedOperation({
     inputs,
     peerAddress,
     state,
-}: RemovalSituation): OperationRecord | undefined {
+}: Pick<RemovalSituation, "host" | "record" | "peerAddress" | "state"> & {
+    readonly inputs: Pick<PlanInputs, "owner" | "host">;
+}): OperationRecord | undefined {
     const marker = host === undefined ? undefined : markerOf(host);
     const isOurs = marker !== undefined && (marker.owner === inputs.owner || marker.token === state?.token);
     if (isOurs && marker.operation !== undefined) return marker.operation;

@@ -108,7 +108,8 @@ function explainedBy(
     { verdict, member, object }: VerdictReport,
 ): Pick<RemoveSteps, "leave" | "deleteObject"> | undefined {
     if (member !== undefined) {
-        const isOurs = record.kind === "remove" ? isRemoving(record, member.id) : !wasThereBefore(record, member);
+        const isAdded = record.kind !== "remove" && !wasThereBefore(record, member);
+        const isOurs = isRemoving(record, member.id) || isAdded;
         return isOurs ? { leave: "leave", deleteObject: true } : undefined;
     }
     if (object !== undefined) {
@@ -215,9 +216,15 @@ function toPlan(situation: RemovalSituation, course: Course): RemovePlan {
             ...(node !== undefined && !steps.deleteNode ? [`Node ${node.name} stays registered`] : []),
             ...(resumes === undefined ? [] : [`finishing our interrupted operation ${resumes.id} (${resumes.kind})`]),
         ],
-        lookAgain: seen === undefined ? verdict?.passing === true : isPassing(seen),
+        lookAgain: !isOurOwnLeaving(situation) && (seen === undefined ? verdict?.passing === true : isPassing(seen)),
         ...(resumes === undefined ? {} : { resumes }),
     };
+}
+
+/** A k0s that idles after the leave we asked for looks like one that starts; our record tells that it never will. */
+function isOurOwnLeaving(situation: RemovalSituation): boolean {
+    const record = interruptedOperation(situation);
+    return record !== undefined && record.kind !== "add";
 }
 
 function methodOf(situation: RemovalSituation, { verdict, resumes }: Course): LeaveMethod {

@@ -1,27 +1,33 @@
 import type { ClusterFacts } from "../facts/cluster";
-import type { HostFacts } from "../facts/host";
+import type { HostFacts, OperationRecord } from "../facts/host";
 import type { Role } from "../inputs";
 import { WOBBLE_MS } from "./cluster-health";
 import type { Verdict, VerdictReport } from "./etcd-verdict";
 import { isOtherMachine, markerOf, ownership } from "./identity";
-import { cellFor, needsVerdict, type NodeKind, type Scenario } from "./matrix";
-import { annotationOf, kindOf, refuseWrongHost, topicOf, verdictOf } from "./plan-common";
+import { needsVerdict, type NodeKind, type Scenario } from "./matrix";
+import { CORDON_ANNOTATION } from "./names";
+import { annotationOf, interruptedOperation, kindOf, refuseWrongHost, verdictOf } from "./plan-common";
 import type { KnownNode, TargetEtcd } from "./plan-types";
 import type { Refusal, Topic } from "./refusal";
+import { type RepairRow, repairRowFor } from "./repair-table";
 import { runsWorker } from "./role";
-import { nodeOf, scenarioOf, type ScenarioReport, unitOf } from "./scenario";
+import { nodeOf, scenarioOf, unitOf } from "./scenario";
 
 /**
- * What `update` does about drift (safety.md 12, 13); it never resets. `reclaim`: write marker and annotation again.
- * `start-service`: enable and start the stopped service. `wait-ready`: it starts or recovers by itself. `restart`: restart the
- * service so that the Node registers. `rebuild`: remove and add, which the matrix lets happen. `fail`: a person must look.
+ * What `update` does about drift (safety.md 12, 13); it never resets, except in a rebuild. `reclaim`: write marker and
+ * annotation again, un-cordon what we cordoned. `start-service`: enable and start the stopped service. `wait-ready`: it starts
+ * or recovers by itself. `restart`: restart the service so that the Node registers. `finish`: our own interrupted join is
+ * finished. `rebuild`: remove and add, which the matrix lets happen. `fail`: a person must look.
  */
-export type RepairAction = "nothing" | "reclaim" | "start-service" | "wait-ready" | "restart" | "rebuild" | "fail";
+export type RepairAction =
+    "nothing" | "reclaim" | "start-service" | "wait-ready" | "restart" | "finish" | "rebuild" | "fail";
 
 export interface Repair {
     /** What differs from a healthy node, in sentences that stay the same while nothing changes. Empty: no drift. */
     readonly drift: readonly string[];
     readonly action: RepairAction;
+    /** Besides, the Node is still cordoned by a removal of ours that did not end. */
+    readonly uncordon: boolean;
     readonly topic?: Topic;
     /** The state may pass within seconds: look again for a bounded time before believing it. */
     readonly lookAgain: boolean;
@@ -36,65 +42,104 @@ export interface RepairSituation {
     readonly state: KnownNode;
     readonly owner: string;
     readonly targetEtcd?: TargetEtcd;
+    /** Found in the lock: what an earlier holder left unfinished (safety.md 11). */
+    readonly record?: OperationRecord;
     /** Milliseconds since 1970. */
     readonly now: number;
 }
 
-/** The repair table, for a resource in state. */
+/** What to do about a resource in state, by the rows of `REPAIRS`. */
 export function repairFor(situation: RepairSituation): Repair {
     const { host, state, role, cluster, nodeName } = situation;
-    if (isOtherMachine(host, state)) {
-        return failing(["the host is another machine than the one in state"], "unknown-state");
-    }
+    if (isOtherMachine(host, state)) return forOtherMachine(situation);
     const wrong = refuseWrongHost(situation);
     if (wrong !== undefined) return failingAs(wrong);
     const scenario = scenarioOf(host, cluster, nodeName);
     if (scenario.kind === "refuse") return failingAs(scenario);
-    const kind = kindOf(role);
-    const verdict = needsVerdict(scenario.scenario, kind) ? verdictOf(situation) : undefined;
-    return merge(repairNode(situation, scenario, verdict, kind), repairMarks(situation, scenario.scenario));
+    const verdict = needsVerdict(scenario.scenario, kindOf(role)) ? verdictOf(situation) : undefined;
+    const node = repairNode(situation, scenario.scenario, verdict);
+    const lookAgain = scenario.passing || verdict?.passing === true;
+    return merge({ ...node, lookAgain }, repairMarks(situation, scenario.scenario));
 }
+
+const OTHER_MACHINE = "the host is another machine than the one in state";
+
+/**
+ * The machine was replaced behind our back. One that our own rebuild has claimed already is the node's from now on; a blank
+ * one takes the place of the old node, of which only the cluster's side is left (safety.md 4).
+ */
+function forOtherMachine(situation: RepairSituation): Repair {
+    const { host, state, cluster, nodeName } = situation;
+    if (markerOf(host)?.token === state.token && state.token !== undefined) {
+        const found = repairFor({ ...situation, state: { token: state.token } });
+        return merge(found, { ...found, ...QUIET, drift: [OTHER_MACHINE], action: "reclaim" });
+    }
+    const scenario = scenarioOf(host, cluster, nodeName);
+    const isBlank = scenario.kind === "scenario" && scenario.scenario < 2;
+    if (!isBlank) return failing([OTHER_MACHINE], "unknown-state");
+    const verdict = verdictOf({ ...situation, host: undefined });
+    const row = repairRowFor(1, verdict.verdict, kindOf(situation.role));
+    const isExplained = interruptedIn(situation, undefined) !== undefined;
+    const common = { ...QUIET, drift: [OTHER_MACHINE], lookAgain: verdict.passing === true };
+    if (row.step === "rebuild" || isExplained) return { ...common, action: "rebuild" };
+    return { ...failing([OTHER_MACHINE, ...etcdDrift(verdict.verdict)], row.topic), lookAgain: common.lookAgain };
+}
+
+const QUIET = { uncordon: false, lookAgain: false } as const;
 
 function repairNode(
     situation: RepairSituation,
-    scenario: ScenarioReport,
+    scenario: Scenario,
     verdict: VerdictReport | undefined,
-    kind: NodeKind,
-): Repair {
-    const drift = [...hostDrift(situation, scenario.scenario), ...etcdDrift(verdict?.verdict)];
-    const action = drift.length === 0 ? "nothing" : actionFor(situation, scenario.scenario, verdict, kind);
-    const cell = { scenario: scenario.scenario, verdict: verdict?.verdict, operation: "add" } as const;
-    return {
-        drift,
-        action,
-        lookAgain: scenario.passing || verdict?.passing === true,
-        ...(action === "fail" || action === "rebuild" ? { topic: topicOf(cell) } : {}),
-    };
+): Pick<Repair, "drift" | "action" | "uncordon" | "topic"> {
+    const kind = kindOf(situation.role);
+    const record = interruptedIn(situation, situation.host);
+    const drift = [...hostDrift(situation, scenario), ...etcdDrift(verdict?.verdict)];
+    const row = repairRowFor(scenario, verdict?.verdict, kind);
+    const isForeign = scenario === 5 || scenario === 8;
+    if (record !== undefined && !isForeign) {
+        const begun = `our own operation on it (${record.kind}) did not end`;
+        return { drift: [...drift, begun], uncordon: false, ...finishing(situation, row, record, { drift, verdict }) };
+    }
+    const action = drift.length === 0 ? "nothing" : actionOf(situation, row, verdict, kind);
+    const { topic = "broken-installation" } = row;
+    return { drift, action, uncordon: false, ...(action === "fail" ? { topic } : {}) };
 }
 
-/** A member that etcd and its object agree on is repaired in place; anything else is rebuilt where the matrix lets it be. */
-function actionFor(
+/** A record of ours comes before the table: a join is finished, a removal too where it cannot simply be forgotten. */
+function finishing(
     situation: RepairSituation,
-    scenario: Scenario,
+    row: RepairRow,
+    { kind }: OperationRecord,
+    { drift, verdict }: { readonly drift: readonly string[]; readonly verdict: VerdictReport | undefined },
+): Pick<Repair, "action"> {
+    if (kind === "add") return { action: "finish" };
+    if (row.step === "fail") return { action: "rebuild" };
+    return { action: drift.length === 0 ? "reclaim" : actionOf(situation, row, verdict, kindOf(situation.role)) };
+}
+
+function interruptedIn(
+    { owner, host: { address }, ...situation }: RepairSituation,
+    host: HostFacts | undefined,
+): OperationRecord | undefined {
+    return interruptedOperation({ ...situation, host, inputs: { owner, host: address } });
+}
+
+function actionOf(
+    situation: RepairSituation,
+    row: RepairRow,
     verdict: VerdictReport | undefined,
     kind: NodeKind,
 ): RepairAction {
-    // Somebody asked it to leave; that is not ours to undo.
-    if (verdict?.verdict === "VerdictLeaveRequested") return "fail";
-    const isMember = kind === "worker" || verdict?.verdict === "VerdictHealthy";
-    const inPlace = isMember ? repairInPlace(situation, scenario, kind) : undefined;
-    if (inPlace !== undefined) return inPlace;
-    return cellFor(scenario, verdict?.verdict, kind, "remove").action.kind === "fail" ? "fail" : "rebuild";
-}
-
-function repairInPlace({ host }: RepairSituation, scenario: Scenario, kind: NodeKind): RepairAction | undefined {
-    if (scenario === 3) return "wait-ready";
-    if (scenario === 4) return "restart";
-    if (scenario !== 6 && scenario !== 7) return undefined;
+    if (row.step !== "start") return row.step;
+    const { host, state } = situation;
     const unit = unitOf(host);
-    if (unit === undefined) return undefined;
     // A controller without its database would start a new cluster with the same CA.
-    if (kind === "controller" && !host.data.etcdDatabase) return undefined;
+    if (unit === undefined || (kind === "controller" && !host.data.etcdDatabase)) return "rebuild";
+    // Its database is that of the member in state; another one at its address is not the one that would start.
+    const isOther =
+        state.memberId !== undefined && verdict?.member !== undefined && verdict.member.id !== state.memberId;
+    if (isOther) return "fail";
     return isStarting(unit.active) ? "wait-ready" : "start-service";
 }
 
@@ -169,26 +214,35 @@ function etcdDrift(verdict: Verdict | undefined): string[] {
 
 /** Marks matter where there is a node that could be somebody else's (safety.md 6). */
 function repairMarks({ host, cluster, nodeName, state, owner }: RepairSituation, scenario: Scenario): Repair {
-    const nothing: Repair = { drift: [], action: "nothing", lookAgain: false };
+    const nothing: Repair = { ...QUIET, drift: [], action: "nothing" };
     if (![2, 3, 4, 6, 7].includes(scenario)) return nothing;
     const marker = markerOf(host);
-    const annotation = annotationOf(nodeOf(host, cluster, nodeName));
+    const node = nodeOf(host, cluster, nodeName);
+    const annotation = annotationOf(node);
     const claim = { owner, adopt: "unmarked", ...(state.token === undefined ? {} : { token: state.token }) } as const;
     const { whose, token, why } = ownership(marker, annotation, claim);
     if (whose === "other") return failing([why.replace(/, and adopt.*$/, "")], "other-owner");
+    // Somebody else's cordon is their business, and no drift.
+    const uncordon = node?.unschedulable === true && node.annotations[CORDON_ANNOTATION] !== undefined;
     const drift = [
         ...(token === "other" ? ["the node is marked with another token than the one in state"] : []),
         ...(marker === undefined ? ["the host does not carry our marker"] : []),
         ...(annotation !== undefined && annotation.owner === undefined
             ? [`Node ${nodeName} does not carry our mark`]
             : []),
+        ...(uncordon ? [`Node ${nodeName} is still cordoned by an operation of ours that did not end`] : []),
     ];
-    return drift.length === 0 ? nothing : { drift, action: "reclaim", lookAgain: false };
+    return drift.length === 0 ? nothing : { drift, action: "reclaim", uncordon, lookAgain: false };
 }
 
 function merge(node: Repair, marks: Repair): Repair {
     const [first, second] = marks.action === "fail" || node.action === "nothing" ? [marks, node] : [node, marks];
-    return { ...first, drift: [...node.drift, ...marks.drift], lookAgain: first.lookAgain || second.lookAgain };
+    return {
+        ...first,
+        drift: [...node.drift, ...marks.drift],
+        uncordon: node.uncordon || marks.uncordon,
+        lookAgain: first.lookAgain || second.lookAgain,
+    };
 }
 
 function failingAs({ what, evidence, topic, lookAgain }: Refusal): Repair {
@@ -196,5 +250,5 @@ function failingAs({ what, evidence, topic, lookAgain }: Refusal): Repair {
 }
 
 function failing(drift: readonly string[], topic: Topic | undefined): Repair {
-    return { drift, action: "fail", lookAgain: false, ...(topic === undefined ? {} : { topic }) };
+    return { ...QUIET, drift, action: "fail", ...(topic === undefined ? {} : { topic }) };
 }

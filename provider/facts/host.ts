@@ -138,4 +138,6 @@ export interface OperationRecord {
     readonly baseline: readonly string[];
     /** Member ID (hex) that is to be removed. */
     readonly removing?: string;
+    /** It is the last controller's removal: the cluster ends with it (safety.md 24). */
+    readonly endsCluster?: boolean;
 }

@@ -13,6 +13,7 @@ export {
     LOCK_NAMESPACE,
     LOCK_SELECTOR,
     type LockKind,
+    type OperationLock,
     OPERATION_ANNOTATION,
     recordIn,
 } from "./leases";

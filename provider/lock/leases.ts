@@ -18,7 +18,10 @@ export const PLACE_ANNOTATION = "pulumi-mke/held-from";
  * What is locked: the control plane; one node by its name; or a turn to drain, of which so many may be taken at a time.
  * A turn is no permission to change anything: it is taken by an operation that holds its own lock already.
  */
-export type LockKind = { readonly controlPlane: true } | { readonly node: string } | { readonly drain: number };
+export type LockKind = OperationLock | { readonly drain: number };
+
+/** The lock that an operation works under. */
+export type OperationLock = { readonly controlPlane: true } | { readonly node: string };
 
 const NODE_PREFIX = "pulumi-mke-node-";
 const DRAIN_PREFIX = "pulumi-mke-drain-";
@@ -30,7 +33,7 @@ const RANDOM_BYTES = 6;
 /** Holders of this process whose operations are still running. */
 const living = new Set<string>();
 
-export function leaseNameOf(kind: Exclude<LockKind, { readonly drain: number }>): string {
+export function leaseNameOf(kind: OperationLock): string {
     return "node" in kind ? `${NODE_PREFIX}${kind.node}` : CONTROL_PLANE_LEASE;
 }
 

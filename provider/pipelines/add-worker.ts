@@ -1,4 +1,4 @@
-import { installService, startService, withJoinToken } from "../stages/install-service";
+import { blankLeftToken, installService, startService, withJoinToken } from "../stages/install-service";
 import { markNode } from "../stages/mark-node";
 import { proveLock } from "../stages/prove-lock";
 import { markHost, recordInLock, recordOf } from "../stages/record-operation";
@@ -28,12 +28,27 @@ export async function addWorker(operation: HostOperation): Promise<void> {
     await runStage(log, "staging k0s", timeouts.binary, (deadline) => stageBinary(operation, deadline));
     await labelForSelinux(operation);
     await join(operation);
+    await settle(operation);
+}
+
+/** Goes on with a join of ours that was interrupted after its service had been installed: from there k0s gets on by itself. */
+export async function continueWorker(operation: HostOperation): Promise<void> {
+    const { log, inputs } = operation;
+    await runStage(log, "starting k0s", COMMAND_SECONDS, (deadline) => startService(operation, deadline));
+    await runStage(log, "waiting for the Node", inputs.timeouts.ready, (deadline) => waitForNode(operation, deadline));
+    await proveLock(operation, commandDeadline());
+    await runStage(log, "un-cordoning", COMMAND_SECONDS, () => uncordonNode(operation));
+    await settle(operation);
+}
+
+async function settle(operation: HostOperation): Promise<void> {
     await relabelForSelinux(operation);
     await registerWithMke(operation, false);
     await proveLock(operation, commandDeadline());
-    await runStage(log, "marking the node", COMMAND_SECONDS, async (deadline) => {
+    await runStage(operation.log, "marking the node", COMMAND_SECONDS, async (deadline) => {
         await markNode(operation, await readApiServer(operation, deadline));
         await markHost(operation, undefined, deadline);
+        await blankLeftToken(operation, deadline);
     });
 }
 

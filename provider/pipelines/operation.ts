@@ -44,6 +44,9 @@ export interface HostOperation extends Operation {
     readonly hostFacts: HostFacts;
 }
 
+/** What of an operation is about its machine alone, also where there is no cluster any more. */
+export type Machine = Pick<HostOperation, "inputs" | "log" | "kind" | "progress" | "target" | "hostFacts">;
+
 export function runsWorkloads({ inputs }: Pick<Operation, "inputs">): boolean {
     return inputs.role !== "controller";
 }

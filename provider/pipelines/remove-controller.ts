@@ -28,6 +28,8 @@ export interface ControllerRemoval {
     readonly host: HostOperation | undefined;
     /** Our interrupted removal, which explains what is left. */
     readonly resumes?: OperationRecord;
+    /** What the record of the operation says; default `remove`. */
+    readonly recordAs?: OperationRecord["kind"];
 }
 
 /**
@@ -39,7 +41,7 @@ export async function removeController(operation: Operation, removal: Controller
     const { host, member, object, steps } = removal;
     await checkBeforeRemoval(operation, removal);
     if (member !== undefined) await backUp(operation, "before", "remove");
-    await recordRemoval(operation, host, member?.id);
+    await recordRemoval(operation, removal, member?.id);
 
     if (steps.order === "drain-first") await drainIfAsked(operation, removal);
     await held.stretch(JOIN_LEASE_SECONDS);
@@ -133,6 +135,11 @@ async function deleteRecords(operation: Operation, { node, controlNode, member }
         await runStage(log, "deleting the ControlNode", COMMAND_SECONDS, () =>
             deleteControlNode(operation, controlNode),
         );
-    if (member !== undefined || node !== undefined)
+    if (!isSomebodyElses(operation, member))
         await runStage(log, "deleting the controller's lease", COMMAND_SECONDS, () => deleteControllerLease(operation));
+}
+
+/** By now another controller may have the name, and its lease with it. */
+function isSomebodyElses({ clusterFacts, nodeName }: Operation, own: Member | undefined): boolean {
+    return clusterFacts.members.some(({ id, name }) => name === nodeName && id !== own?.id);
 }

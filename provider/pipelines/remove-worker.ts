@@ -1,5 +1,6 @@
 import type { RemoveSteps } from "../decide/matrix";
 import type { NodeObject } from "../facts/cluster";
+import type { OperationRecord } from "../facts/host";
 import { deleteNode } from "../stages/delete-objects";
 import { messageOf, MkeError } from "../errors";
 import { cordonNode, drainNode, undoCordon, withFate } from "../stages/drain-node";
@@ -8,7 +9,7 @@ import { markHost, recordInLock, recordOf } from "../stages/record-operation";
 import { cleanFolders, resetHost, stopService, takeAway } from "../stages/reset-host";
 import { checkVersionsBeforeRemoval } from "./checks";
 import { deregisterFromMke } from "./mke";
-import type { HostOperation, Operation } from "./operation";
+import type { HostOperation, Machine, Operation } from "./operation";
 import { runStage } from "./stage";
 import { COMMAND_SECONDS, commandDeadline } from "./timing";
 
@@ -18,6 +19,8 @@ export interface WorkerRemoval {
     readonly node: NodeObject | undefined;
     /** undefined: the host is unreachable or not ours, and only the cluster's side is done. */
     readonly host: HostOperation | undefined;
+    /** What the record of the operation says; default `remove`. */
+    readonly recordAs?: OperationRecord["kind"];
 }
 
 /** Takes one worker out: drained, its Node deleted, its machine reset (mke4-node-lifecycle.md 3.4). */
@@ -27,7 +30,7 @@ export async function removeWorker(operation: Operation, removal: WorkerRemoval)
     // Where k0s is not installed there is nothing on the host but our mark.
     const host = steps.machine === "none" ? undefined : removal.host;
     await checkVersionsBeforeRemoval(operation);
-    await recordRemoval(operation, host);
+    await recordRemoval(operation, { ...removal, host });
     if (node !== undefined && steps.drain) await drain(operation);
     await proveLock(operation, commandDeadline());
     if (host !== undefined)
@@ -52,10 +55,10 @@ async function forgetMachine(host: HostOperation): Promise<void> {
 
 export async function recordRemoval(
     operation: Operation,
-    host: HostOperation | undefined,
+    { host, recordAs = "remove" }: Pick<WorkerRemoval, "host" | "recordAs">,
     removing?: bigint,
 ): Promise<void> {
-    const record = recordOf(operation, "remove", removing);
+    const record = recordOf(operation, recordAs, removing);
     await runStage(operation.log, "recording the operation", COMMAND_SECONDS, async (deadline) => {
         await recordInLock(operation, record);
         if (host !== undefined) await markHost(host, record, deadline);
@@ -89,7 +92,7 @@ async function giveBack(operation: Operation, error: MkeError): Promise<MkeError
     return withFate(error, `Node ${operation.nodeName} ${fate}.`);
 }
 
-export async function resetMachine(host: HostOperation, steps: Pick<RemoveSteps, "machine">): Promise<void> {
+export async function resetMachine(host: Machine, steps: Pick<RemoveSteps, "machine">): Promise<void> {
     const { log, inputs } = host;
     if (steps.machine === "reset")
         await runStage(log, "resetting", inputs.timeouts.reset, (deadline) => resetHost(host, deadline));

@@ -5,7 +5,7 @@ import { RefusedError } from "../errors";
 import type { Member } from "../facts/cluster";
 import type { HeldLock } from "../lock";
 import { addController, continueController } from "../pipelines/add-controller";
-import { addWorker } from "../pipelines/add-worker";
+import { addWorker, continueWorker } from "../pipelines/add-worker";
 import type { HostOperation, NodeKind } from "../pipelines/operation";
 import { deleteStaleObject, adoptNode, restartNode, waitForReady } from "../pipelines/settle-node";
 import { undoJoin } from "../pipelines/undo-join";
@@ -95,6 +95,7 @@ async function carryOut(operation: HostOperation, { steps, verdict }: AddPlan): 
 }
 
 async function continueJoin(operation: HostOperation, member: Member | undefined): Promise<void> {
+    if (operation.kind === "worker") return continueWorker(operation);
     if (member === undefined) throw new Error("a join was to be continued without a member");
     await continueController(operation, member);
 }

@@ -9,11 +9,14 @@ import {
     type RemovalSituation,
     type RemovePlan,
 } from "../decide/plan";
+import { isOtherMachine } from "../decide/identity";
+import { nodeNameOf, peerAddressOf } from "../decide/names";
+import { planRebuild } from "../decide/rebuild";
 import type { Refusal } from "../decide/refusal";
 import { type Repair, repairFor } from "../decide/repair";
 import { RefusedError } from "../errors";
 import { memberIdFromHex } from "../facts/cluster";
-import type { OperationRecord } from "../facts/host";
+import type { HostFacts, OperationRecord } from "../facts/host";
 import type { Situation } from "./look";
 import { tokensMadeHere } from "./ownership";
 import type { Session } from "./session";
@@ -156,10 +159,40 @@ export function refuseIfSaid<P extends { readonly kind: string }>(
 }
 
 /** What differs from a healthy node and what an update does about it; undefined where the host does not answer. */
-export function decideRepair({ inputs }: Session, situation: Situation, { state }: Knowledge): Repair | undefined {
+export function decideRepair(
+    { inputs }: Session,
+    situation: Situation,
+    { state, record }: Knowledge,
+): Repair | undefined {
     const { host, cluster, nodeName, peerAddress, targetEtcd } = situation;
     if (host === undefined) return undefined;
     const { role, owner } = inputs;
-    const etcd = targetEtcd === undefined ? {} : { targetEtcd };
-    return repairFor({ role, host, cluster, nodeName, peerAddress, state, owner, now: Date.now(), ...etcd });
+    const found = {
+        ...(targetEtcd === undefined ? {} : { targetEtcd }),
+        ...(record === undefined ? {} : { record }),
+    };
+    return repairFor({ role, host, cluster, nodeName, peerAddress, state, owner, now: Date.now(), ...found });
+}
+
+/** How to take out what is left of a node whose host joins again in the same update, or why not (safety.md 12). */
+export function decideRebuild(
+    session: Session,
+    situation: Situation,
+    knowledge: Knowledge,
+): RemovePlan | (LeaveAlone & { lookAgain: false }) | Refusal {
+    const { host } = situation;
+    if (host === undefined) return unreachable(situation);
+    if (host.k0sctlLock !== undefined) return lockedByK0sctl(host.k0sctlLock.holder);
+    const removal = removalSituation(session, situation, knowledge);
+    const again = isOtherMachine(host, knowledge.state) ? rejoining(session, host) : situation;
+    const plan = planRebuild({ ...removal, host }, again);
+    if (plan.kind === "remove" && plan.member?.id === session.cluster.helperFacts.memberId)
+        return removesItsHelper(session);
+    return plan.kind === "leave-alone" ? { ...plan, lookAgain: false } : plan;
+}
+
+/** A new machine may have another name and another address than the old one. */
+function rejoining({ inputs }: Session, host: HostFacts): { nodeName: string; peerAddress: string } {
+    const found = peerAddressOf(host, inputs);
+    return { nodeName: nodeNameOf(host, inputs), peerAddress: found.ok ? found.address : host.address };
 }

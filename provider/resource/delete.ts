@@ -4,14 +4,19 @@ import type { NodeKind } from "../pipelines/operation";
 import { removeController } from "../pipelines/remove-controller";
 import { removeWorker } from "../pipelines/remove-worker";
 import { decideRemove, decideSettled, type Knowledge, knowledgeOf, refuseIfSaid } from "./decide";
+import { removedAfterEnd } from "./after-end";
 import { removeLastController } from "./last-controller";
 import { look, type Situation } from "./look";
 import { type Session, withSession } from "./session";
 import { inputsOf, type NodeOutputs } from "./state";
 import { operationOf, underLock, withHost } from "./under-lock";
 
-/** Removals of this process that have not ended: the end of a cluster waits for the others. */
-let running = 0;
+/** Removals of this process that have not ended, by cluster: the end of a cluster waits for its others. */
+const running = new Map<string | undefined, number>();
+
+function count({ clusterId }: NodeOutputs, change: number): void {
+    running.set(clusterId, (running.get(clusterId) ?? 0) + change);
+}
 
 /**
  * Takes a node out of its cluster and resets its machine. Fails before anything is touched when the cluster would not
@@ -19,15 +24,16 @@ let running = 0;
  */
 export async function remove(kind: NodeKind, _id: string, outs: NodeOutputs): Promise<void> {
     await requireEngine("delete");
-    running += 1;
+    count(outs, 1);
     try {
+        if (await removedAfterEnd(kind, outs)) return;
         await withSession(inputsOf(outs), outs, (session, started) =>
             session.alone && kind === "controller"
-                ? removeLastController(session, outs, () => running > 1, started)
+                ? removeLastController(session, outs, () => (running.get(outs.clusterId) ?? 0) > 1, started)
                 : removeOne(kind, session, outs, started),
         );
     } finally {
-        running -= 1;
+        count(outs, -1);
     }
 }
 

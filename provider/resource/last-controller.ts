@@ -1,11 +1,16 @@
 import { Deadline, waitFor } from "../deadline";
 import { planEndOfCluster } from "../decide/last-controller";
 import { RefusedError } from "../errors";
+import { backUp } from "../pipelines/backups";
 import { removeEtcdMaintenance } from "../pipelines/material";
+import type { HostOperation } from "../pipelines/operation";
 import { resetMachine } from "../pipelines/remove-worker";
 import { runStage } from "../pipelines/stage";
+import { COMMAND_SECONDS } from "../pipelines/timing";
 import { proveUnchanged } from "../stages/baseline";
+import { markHost, recordInLock, recordOf } from "../stages/record-operation";
 import { stopService } from "../stages/reset-host";
+import { rememberEnd } from "./after-end";
 import { knowledgeOf, refuseIfSaid, removalSituation } from "./decide";
 import { look, type Situation } from "./look";
 import type { Session } from "./session";
@@ -33,14 +38,27 @@ export async function removeLastController(
         if (!isEnd(session, outs, situation).allowed) return;
         const host = withHost(operationOf("controller", session, held, situation, outs), session, situation);
         if (host === undefined) return;
-        await proveUnchanged(host, STAGE);
         started();
+        await recordEnd(host);
+        await backUp(host, "before");
+        await proveUnchanged(host, STAGE);
         await runStage(log, "stopping the last controller", inputs.timeouts.stop, (deadline) =>
             stopService(host, deadline),
         );
         held.forget();
+        rememberEnd(outs.clusterId);
         await removeEtcdMaintenance(host);
         await resetMachine(host, { machine: "reset" });
+    });
+}
+
+/** From here on a stopped k0s on this machine means that the cluster has ended, and the next `delete` only resets it. */
+async function recordEnd(host: HostOperation): Promise<void> {
+    const { helperFacts } = host.cluster;
+    const record = { ...recordOf(host, "remove", helperFacts.memberId), endsCluster: true };
+    await runStage(host.log, "recording the operation", COMMAND_SECONDS, async (deadline) => {
+        await recordInLock(host, record);
+        await markHost(host, record, deadline);
     });
 }
 
@@ -51,7 +69,9 @@ async function readyToEnd(session: Session, outs: NodeOutputs, othersRunning: ()
         deadline: Deadline.afterSeconds(PATIENCE_SECONDS),
         look: async () => {
             const { allowed, otherNodes } = isEnd(session, outs, await look(session, outs), othersRunning());
-            return otherNodes.length === 0 ? { done: allowed } : { seen: `other Nodes: ${otherNodes.join(", ")}` };
+            if (otherNodes.length > 0) return { seen: `other Nodes: ${otherNodes.join(", ")}` };
+            // A node that has gone from the cluster may still have its machine's side to do, under a lock in the cluster.
+            return allowed && othersRunning() ? { seen: "other removals of this run" } : { done: allowed };
         },
     });
 }

@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { type HeldLock, type LockKind, type LockRequest, withLock } from "../lock";
+import type { OperationRecord } from "../facts/host";
+import { type HeldLock, type LockKind, type LockRequest, type OperationLock, withLock } from "../lock";
+import { recordLeft } from "../lock/peek";
 import type { HostOperation, NodeKind, Operation } from "../pipelines/operation";
 import type { Situation } from "./look";
 import type { Session } from "./session";
@@ -14,8 +16,7 @@ export function underLock<T>(
     nodeName: string,
     action: (held: HeldLock) => Promise<T>,
 ): Promise<T> {
-    const what = kind === "controller" ? ({ controlPlane: true } as const) : { node: nodeName };
-    return withLock(requestFor(session, what), action);
+    return withLock(requestFor(session, lockKindOf(kind, nodeName)), action);
 }
 
 function requestFor({ inputs, cluster, log }: Session, kind: LockKind): LockRequest {
@@ -28,6 +29,20 @@ function requestFor({ inputs, cluster, log }: Session, kind: LockKind): LockRequ
         adoptStale: inputs.lock.adoptStale,
         log,
     };
+}
+
+function lockKindOf(kind: NodeKind, nodeName: string): OperationLock {
+    return kind === "controller" ? { controlPlane: true } : { node: nodeName };
+}
+
+/** What an interrupted operation left in the lock, for the first look; nothing for a node whose name is not known yet. */
+export async function interruptedBefore(
+    kind: NodeKind,
+    { cluster }: Session,
+    nodeName: string | undefined,
+): Promise<OperationRecord | undefined> {
+    if (kind === "worker" && nodeName === undefined) return undefined;
+    return recordLeft(cluster.kube, lockKindOf(kind, nodeName ?? ""));
 }
 
 /** What the pipelines work with; `situation` is the look that was decided on under the lock. */

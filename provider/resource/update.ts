@@ -2,19 +2,21 @@ import { isDeepStrictEqual } from "node:util";
 import type { Repair } from "../decide/repair";
 import { requireEngine } from "../engine";
 import { RefusedError } from "../errors";
+import type { OperationRecord } from "../facts/host";
 import type { NodeInputs } from "../inputs";
 import type { HeldLock } from "../lock";
 import type { HostOperation, NodeKind } from "../pipelines/operation";
 import { repairNode } from "../pipelines/repair-node";
 import { updateLabels } from "../pipelines/settle-node";
 import { type Addition, foreseeAdd, performAdd } from "./add-node";
-import { decideRepair, decideSettled, knowledgeOf } from "./decide";
+import { decideRepair, decideSettled, type Knowledge, knowledgeOf } from "./decide";
 import { changedInputs, isStoredOnly } from "./diff";
 import { foundHalfMade, foundIn, foundReady } from "./found";
 import { look, type Situation } from "./look";
+import { foreseeRebuild, rebuildNode } from "./rebuild";
 import { type Session, withSession } from "./session";
 import { type FoundOutputs, initFailure, inputsOf, type NodeOutputs, outputsOf } from "./state";
-import { operationOf, underLock, withHost } from "./under-lock";
+import { interruptedBefore, operationOf, underLock, withHost } from "./under-lock";
 
 /**
  * Brings a node to what the program says: finishes an add that did not reach its end, repairs what drifted, and applies
@@ -28,12 +30,19 @@ export async function update(
 ): Promise<{ outs: NodeOutputs }> {
     await requireEngine("update");
     if (onlyStores(olds, news)) return { outs: outputsOf(news, foundIn(olds)) };
-    const found = await withSession(news, olds, (session, started) =>
-        olds.status === "joining"
-            ? resumeAdd(kind, id, session, olds, started)
-            : bringInLine(kind, session, olds, started),
-    );
+    const found = await withSession(news, olds, (session, started) => {
+        const updating: Updating = { kind, id, session, olds, started };
+        return olds.status === "joining" ? resumeAdd(updating) : bringInLine(updating);
+    });
     return { outs: outputsOf(news, found) };
+}
+
+interface Updating {
+    readonly kind: NodeKind;
+    readonly id: string;
+    readonly session: Session;
+    readonly olds: NodeOutputs;
+    readonly started: () => void;
 }
 
 function onlyStores(olds: NodeOutputs, news: NodeInputs): boolean {
@@ -41,23 +50,31 @@ function onlyStores(olds: NodeOutputs, news: NodeInputs): boolean {
     return olds.status === "ready" && olds.drift.length === 0 && changed.length > 0 && isStoredOnly(changed);
 }
 
-async function resumeAdd(
-    kind: NodeKind,
-    id: string,
-    session: Session,
-    olds: NodeOutputs,
-    started: () => void,
+async function resumeAdd(updating: Updating): Promise<FoundOutputs> {
+    const { kind, session } = updating;
+    const nodeName = await foreseeAdd(additionOf(updating));
+    return underLock(kind, session, nodeName, (held) => finishAdd(updating, held));
+}
+
+function additionOf({ kind, session, olds }: Updating): Addition {
+    return { kind, session, mark: olds, knowledge: knowledgeOf(olds), remembered: olds };
+}
+
+/** The add pipeline from where it was interrupted. */
+function finishAdd(updating: Updating, held: HeldLock): Promise<FoundOutputs> {
+    return keepingHalfMade(updating, async (begun) => foundReady(await performAdd(additionOf(updating), held, begun)));
+}
+
+/** A failure after the first change of an add keeps the node in state as half made, as a failed `create` does. */
+async function keepingHalfMade(
+    { id, session, started }: Updating,
+    action: (begun: (operation: HostOperation) => void) => Promise<FoundOutputs>,
 ): Promise<FoundOutputs> {
-    const addition: Addition = { kind, session, mark: olds, knowledge: knowledgeOf(olds), remembered: olds };
     let begun: HostOperation | undefined;
     try {
-        const nodeName = await foreseeAdd(addition);
-        return await underLock(kind, session, nodeName, async (held) => {
-            const done = await performAdd(addition, held, (operation) => {
-                begun = operation;
-                started();
-            });
-            return foundReady(done);
+        return await action((operation) => {
+            begun = operation;
+            started();
         });
     } catch (error) {
         if (begun === undefined) throw error;
@@ -65,40 +82,80 @@ async function resumeAdd(
     }
 }
 
-async function bringInLine(
-    kind: NodeKind,
-    session: Session,
-    olds: NodeOutputs,
-    started: () => void,
-): Promise<FoundOutputs> {
-    const first = await lookAndDecide(session, olds);
+async function bringInLine(updating: Updating): Promise<FoundOutputs> {
+    const { kind, session, olds } = updating;
+    const left = await interruptedBefore(kind, session, olds.nodeName);
+    const first = await lookAndDecide(session, olds, left);
+    if (first.plan.action === "rebuild") foreseeRebuild(session, first.situation, first.knowledge);
     return underLock(kind, session, first.situation.nodeName, async (held) => {
-        const { situation, plan } = await lookAndDecide(session, olds, held);
-        const operation = withHost(operationOf(kind, session, held, situation, olds), session, situation);
-        if (operation === undefined) throw cannotRepair(session, notAnswering(situation));
-        started();
-        await repairNode(operation, plan);
-        await applyChanges(operation, olds);
-        return foundReady(operation);
+        const second = await lookAndDecide(session, olds, held.found ?? left, held);
+        switch (second.plan.action) {
+            case "finish":
+                return finishAdd(updating, held);
+            case "rebuild":
+                return rebuild(updating, held, second);
+            default:
+                return repair(updating, held, second);
+        }
     });
+}
+
+function rebuild(updating: Updating, held: HeldLock, { plan: { drift }, ...seen }: Decided): Promise<FoundOutputs> {
+    const { kind, session, olds, started } = updating;
+    return keepingHalfMade(updating, (begun) =>
+        rebuildNode({ kind, session, olds, held, drift }, seen, { removal: started, add: begun }),
+    );
+}
+
+async function repair(updating: Updating, held: HeldLock, { situation, plan }: Decided): Promise<FoundOutputs> {
+    const { kind, session, olds, started } = updating;
+    const operation = withHost(operationOf(kind, session, held, situation, olds), session, situation);
+    if (operation === undefined) throw cannotRepair(session, notAnswering(situation));
+    started();
+    await repairNode(operation, plan);
+    await applyChanges(operation, olds);
+    return foundReady(operation);
+}
+
+interface Decided {
+    readonly situation: Situation;
+    readonly plan: Repair;
+    readonly knowledge: Knowledge;
 }
 
 async function lookAndDecide(
     session: Session,
     olds: NodeOutputs,
+    record: OperationRecord | undefined,
     held?: HeldLock,
-): Promise<{ situation: Situation; plan: Repair }> {
-    const knowledge = knowledgeOf(olds);
+): Promise<Decided> {
+    const knowledge = knowledgeOf(olds, record);
     const decided = await decideSettled(
         () => look(session, olds, held?.lease),
         (situation) => decideRepair(session, situation, knowledge) ?? notAnswering(situation),
     );
-    if (decided.plan.action === "fail" || decided.plan.action === "rebuild") throw cannotRepair(session, decided.plan);
-    return decided;
+    if (decided.plan.action === "fail") {
+        throw decided.situation.otherHostKey ? otherHostKey(session) : cannotRepair(session, decided.plan);
+    }
+    return { ...decided, knowledge };
 }
 
 function notAnswering({ unreachable }: Situation): Repair {
-    return { drift: [unreachable ?? "the host does not answer"], action: "fail", lookAgain: false };
+    const drift = [unreachable ?? "the host does not answer"];
+    return { drift, action: "fail", uncordon: false, lookAgain: false };
+}
+
+/** A machine that was replaced has another key, and so has somebody in between: only a person can tell which it is. */
+function otherHostKey({ inputs }: Session): RefusedError {
+    return new RefusedError({
+        stage: "repairing",
+        host: inputs.host,
+        what: `the host shows another SSH host key than \`connection.hostKey\` (${inputs.connection.hostKey ?? ""}) names`,
+        advice:
+            "If the machine was replaced, set `connection.hostKey` of this resource to the new machine's key (on it: " +
+            "`ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub`) and run `pulumi up` again: what is left of the old node is " +
+            "removed, and the new machine joins. If it was not, find out who answers at this address. Nothing was changed.",
+    });
 }
 
 async function applyChanges(operation: HostOperation, olds: NodeOutputs): Promise<void> {

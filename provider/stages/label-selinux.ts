@@ -2,7 +2,7 @@ import type { SelinuxRule } from "../adapters/host/material";
 import { type NodePaths, selinuxPaths, selinuxRules } from "../decide/selinux";
 import type { Deadline } from "../deadline";
 import { RefusedError } from "../errors";
-import type { HostOperation } from "../pipelines/operation";
+import type { HostOperation, Machine } from "../pipelines/operation";
 import type { Outcome } from "../pipelines/stage";
 import { countOf } from "./copy-files";
 import { notePut, putOn } from "./record-operation";
@@ -32,14 +32,14 @@ export async function relabelSelinux(operation: HostOperation, deadline: Deadlin
 }
 
 /** Takes away the rules that we added, and nothing that somebody else took away before. */
-export async function unlabelSelinux(operation: HostOperation, deadline: Deadline): Promise<void> {
-    const ours = putOn(operation)?.selinux ?? [];
+export async function unlabelSelinux(machine: Machine, deadline: Deadline): Promise<void> {
+    const ours = putOn(machine)?.selinux ?? [];
     if (ours.length === 0) return;
-    const { material } = operation.target;
+    const { material } = machine.target;
     const present = (await material.selinuxRules(deadline)).map(({ pattern }) => pattern);
     const gone = ours.filter((pattern) => present.includes(pattern));
     if (gone.length === 0) return;
-    show(operation, await material.labelSelinux({ delete: gone, relabel: ["/etc/cni", "/opt/cni"] }, deadline));
+    show(machine, await material.labelSelinux({ delete: gone, relabel: ["/etc/cni", "/opt/cni"] }, deadline));
 }
 
 function pathsOf({ inputs }: HostOperation): NodePaths {
@@ -62,7 +62,7 @@ function refused(
     });
 }
 
-function show({ log }: HostOperation, said: string): void {
+function show({ log }: Pick<Machine, "log">, said: string): void {
     said.split("\n")
         .filter((line) => line !== "")
         .slice(-5)

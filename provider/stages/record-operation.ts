@@ -2,7 +2,7 @@ import type { Deadline } from "../deadline";
 import { memberIdToHex } from "../facts/cluster";
 import { markerOf } from "../decide/identity";
 import type { OperationRecord, PutOnHost } from "../facts/host";
-import type { HostOperation, Operation } from "../pipelines/operation";
+import type { HostOperation, Machine, Operation } from "../pipelines/operation";
 import type { Outcome } from "../pipelines/stage";
 
 /**
@@ -13,13 +13,23 @@ export async function recordInLock(operation: Operation, record: OperationRecord
     await operation.held.record(record);
 }
 
-/** The same into the host's marker, with owner and token: from here on the machine is ours (safety.md 4, 6). */
+/** What an interrupted operation on this very node left in the lock is ours to end: it goes from the lock when we succeed. */
+async function takeOverRecord({ held, inputs }: Operation): Promise<void> {
+    const { found } = held;
+    if (found?.owner === inputs.owner && found.target === inputs.host) await held.record(found);
+}
+
+/**
+ * The same into the host's marker, with owner and token: from here on the machine is ours (safety.md 4, 6). Without a record
+ * the operation has done all it was about, and so is whatever was interrupted before it.
+ */
 export async function markHost(
     operation: HostOperation,
     record: OperationRecord | undefined,
     deadline: Deadline,
 ): Promise<Outcome> {
     const { inputs, cluster, hostFacts, progress } = operation;
+    if (record === undefined) await takeOverRecord(operation);
     progress.hostChanged = true;
     const put = putOn(operation);
     await operation.target.writeMarker(
@@ -40,7 +50,7 @@ export async function markHost(
 }
 
 /** What we put on the host so far, in this operation or before it. */
-export function putOn({ progress, hostFacts }: HostOperation): PutOnHost | undefined {
+export function putOn({ progress, hostFacts }: Machine): PutOnHost | undefined {
     return progress.marked === undefined ? markerOf(hostFacts)?.put : progress.marked.put;
 }
 

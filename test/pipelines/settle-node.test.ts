@@ -27,7 +27,7 @@ const START = ["c3 service enable controller", "c3 service start controller"];
 describe("repairing a node", () => {
     const repair = async (action: RepairAction): Promise<Scene> => {
         const node = world();
-        await repairNode(node.operation, { action, drift: [], lookAgain: false });
+        await repairNode(node.operation, { action, drift: [], uncordon: false, lookAgain: false });
         return node;
     };
     const expected: readonly (readonly [RepairAction, readonly string[], readonly string[]])[] = [

@@ -95,6 +95,16 @@ export class Simulation {
         return this.log.all;
     }
 
+    /** Hears of each event as it happens; undefined: nobody does. */
+    onEvent(listener: ((event: SimEvent) => void) | undefined): void {
+        this.log.listener = listener;
+    }
+
+    /** As when a client's process is killed: its connections break and it does nothing more, until `cutOff(false)`. */
+    cutOff(closed: boolean): void {
+        this.bastionServer?.shut(closed);
+    }
+
     /** Simulated seconds since the start. */
     get now(): number {
         return this.world.clock.now;

@@ -22,11 +22,15 @@ export interface SimEvent {
 
 export class EventLog {
     readonly all: SimEvent[] = [];
+    /** Hears of each event as it happens. */
+    listener: ((event: SimEvent) => void) | undefined;
 
     constructor(private readonly clock: SimClock) {}
 
     add(kind: SimEvent["kind"], what: string, more: Pick<SimEvent, "host" | "values"> = {}): void {
-        this.all.push({ at: this.clock.now, kind, what, ...more });
+        const event: SimEvent = { at: this.clock.now, kind, what, ...more };
+        this.all.push(event);
+        this.listener?.(event);
     }
 
     of(...kinds: readonly SimEvent["kind"][]): SimEvent[] {

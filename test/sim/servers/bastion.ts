@@ -8,11 +8,16 @@ import { authenticate } from "./ssh-server";
 export class Bastion {
     private readonly listener: NetServer;
     private readonly sockets = new Set<Socket>();
+    /** Nobody is let in. */
+    private closed = false;
 
     private constructor(world: World, hostKey: string, userKey: ParsedKey) {
         const ssh = new Server({ hostKeys: [hostKey] }, (connection) => {
             connection.on("error", () => undefined);
-            connection.on("authentication", (context) => authenticate(context, userKey));
+            connection.on("authentication", (context) => {
+                if (this.closed) context.reject(["publickey"]);
+                else authenticate(context, userKey);
+            });
             serveForwards(connection, world, undefined);
         });
         // Each command is some small messages back and forth, which must not wait for each other.
@@ -31,6 +36,12 @@ export class Bastion {
 
     get port(): number {
         return (this.listener.address() as AddressInfo).port;
+    }
+
+    /** All connections break, and no others are made until it is opened again. */
+    shut(closed: boolean): void {
+        this.closed = closed;
+        if (closed) for (const socket of this.sockets) socket.destroy();
     }
 
     close(): Promise<void> {

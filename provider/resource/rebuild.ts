@@ -1,0 +1,75 @@
+import { isOtherMachine } from "../decide/identity";
+import { nodeNameOf } from "../decide/names";
+import type { HeldLock } from "../lock";
+import type { HostOperation, NodeKind } from "../pipelines/operation";
+import { removeController } from "../pipelines/remove-controller";
+import { removeWorker } from "../pipelines/remove-worker";
+import { type Addition, performAdd } from "./add-node";
+import { decideRebuild, type Knowledge, refuseIfSaid } from "./decide";
+import { foundReady } from "./found";
+import type { Situation } from "./look";
+import type { Session } from "./session";
+import type { FoundOutputs, NodeOutputs } from "./state";
+import { operationOf, underLock, withHost } from "./under-lock";
+
+/** A rebuild under its lock. */
+export interface Rebuild {
+    readonly kind: NodeKind;
+    readonly session: Session;
+    readonly olds: NodeOutputs;
+    readonly held: HeldLock;
+    /** Why, in sentences, for the log. */
+    readonly drift: readonly string[];
+}
+
+/**
+ * Takes out what is left of the node and adds its host again, under the lock that is held (safety.md 12). Killed between the
+ * halves, the next update finds a blank host and a record, and goes on with the add. `begun` hears of each half before its
+ * first change; a failure in the second leaves a half-made node.
+ */
+export async function rebuildNode(
+    rebuild: Rebuild,
+    { situation, knowledge }: { readonly situation: Situation; readonly knowledge: Knowledge },
+    begun: { readonly removal: () => void; readonly add: (operation: HostOperation) => void },
+): Promise<FoundOutputs> {
+    const { kind, session, olds, held, drift } = rebuild;
+    const { log } = session;
+    const plan = decideRebuild(session, situation, knowledge);
+    refuseIfSaid(plan, session.inputs.host);
+    if (plan.kind === "leave-alone") throw new Error(plan.why);
+    log.line(`rebuild: ${drift.join("; ")}`);
+    plan.notes.forEach((note) => log.line(note));
+    const operation = operationOf(kind, session, held, situation, olds);
+    const host = plan.touchesHost ? withHost(operation, session, situation) : undefined;
+    begun.removal();
+    const removal = { ...plan, host, recordAs: "rebuild" } as const;
+    await (kind === "worker" ? removeWorker(operation, removal) : removeController(operation, removal));
+    return addAgain(rebuild, situation, begun.add);
+}
+
+/** The second half; everything is looked at and decided afresh. */
+async function addAgain(
+    { kind, session, olds, held }: Rebuild,
+    { host }: Situation,
+    begun: (operation: HostOperation) => void,
+): Promise<FoundOutputs> {
+    const { token, installedBinary, machineId } = olds;
+    const isNew = host !== undefined && isOtherMachine(host, machineId === undefined ? {} : { machineId });
+    const addition: Addition = {
+        kind,
+        session,
+        mark: isNew ? { token } : { token, installedBinary },
+        knowledge: { state: { token } },
+        remembered: isNew ? {} : olds,
+    };
+    const add = async (lock: HeldLock): Promise<FoundOutputs> => foundReady(await performAdd(addition, lock, begun));
+    const nodeName = isNew ? nodeNameOf(host, session.inputs) : olds.nodeName;
+    // A worker's lock goes by its name, and a new machine may have another one.
+    if (kind === "controller" || nodeName === olds.nodeName) return add(held);
+    return underLock(kind, session, nodeName, add);
+}
+
+/** Refuses before the lock what could not be rebuilt; nothing is written. */
+export function foreseeRebuild(session: Session, situation: Situation, knowledge: Knowledge): void {
+    refuseIfSaid(decideRebuild(session, situation, knowledge), session.inputs.host);
+}
