@@ -126,6 +126,8 @@ function checkPut(put: Partial<PutOnHost>): void {
             throw new Error(`no list ${field} in it`);
         }
     }
+    const relative = [...(put.files ?? []), ...(put.directories ?? [])].find((path) => !path.startsWith("/"));
+    if (relative !== undefined) throw new Error(`${JSON.stringify(relative)} in it is not an absolute path`);
 }
 
 function osFacts(record: ProbeRecord): HostFacts["os"] {

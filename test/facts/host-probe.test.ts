@@ -130,6 +130,19 @@ describe("the host probe's parser", () => {
         assert.deepEqual(data.foreignKubelet, ["config.json"]);
     });
 
+    it("does not take for foreign what our marker names, unless that came with a copied disk", () => {
+        const put = { files: ["/var/lib/k0s/a.cfg", "/var/lib/k0s/d/b"], directories: [], selinux: [], units: [] };
+        const foreign = (machineId: string): readonly string[] =>
+            parse({
+                "machine-id": "this",
+                "data-dir": "yes",
+                "data-entries-b64": base64("a.cfg\nd\na.cfg.old"),
+                "marker-b64": base64(JSON.stringify({ ...MARKER, machineId, put })),
+            }).data.foreign;
+        assert.deepEqual(foreign("this"), ["a.cfg.old"]);
+        assert.deepEqual(foreign("another"), ["a.cfg", "d", "a.cfg.old"]);
+    });
+
     it("spells mount points as they are, outermost first", () => {
         const mount = ["/var/lib/k0s/a\\040b/c", "/var/lib/k0s", "/var/lib/k0s/a\\040b", "/var/lib/k0s"];
         assert.deepEqual(parse({ mount }).mounts, ["/var/lib/k0s", "/var/lib/k0s/a b", "/var/lib/k0s/a b/c"]);
@@ -155,7 +168,9 @@ describe("the host probe's parser", () => {
 
     it("reads our marker, and fails clearly on one it cannot read", () => {
         assert.deepEqual(parse({ "marker-b64": base64(JSON.stringify(MARKER)) }).marker, MARKER);
-        for (const text of ["", "not json", "null", '{"version":2}', '{"version":1}']) {
+        const odd = [{ files: ["/a"] }, { files: ["a"], directories: [], selinux: [], units: [] }, { files: [1] }];
+        const odder = odd.map((put) => JSON.stringify({ ...MARKER, put }));
+        for (const text of ["", "not json", "null", '{"version":2}', '{"version":1}', ...odder]) {
             assert.throws(() => parse({ "marker-b64": base64(text) }), /cannot read the marker/);
         }
     });

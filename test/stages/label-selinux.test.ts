@@ -72,5 +72,6 @@ describe("labelling for SELinux", () => {
         given.material.rules.splice(1, 1);
         await unlabelSelinux(given.operation, soon());
         assert.deepEqual(given.material.rules, [{ type: "container_file_t", pattern: "/etc/cni/.*" }]);
+        assert.equal(given.calls.at(-1), "c3 material labelSelinux +0 -4");
     });
 });

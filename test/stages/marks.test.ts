@@ -6,7 +6,7 @@ import type { HostMarker } from "../../provider/facts/host";
 import { readApiServer } from "../../provider/stages/api-server";
 import { markNode, reconcileLabels } from "../../provider/stages/mark-node";
 import { preflight } from "../../provider/stages/preflight";
-import { markHost, recordInLock, recordOf } from "../../provider/stages/record-operation";
+import { markHost, notePut, putOn, recordInLock, recordOf } from "../../provider/stages/record-operation";
 import { blankHost, cluster, CLUSTER_ID, memberId, TOKEN, workerHost } from "../decide/build";
 import { type Scene, type SceneOptions, scene } from "../support/fake-operation";
 
@@ -33,6 +33,55 @@ describe("the record of an operation", () => {
         const world = scene({ lock: { record: () => Promise.reject(lost) } });
         await assert.rejects(recordInLock(world.operation, recordOf(world.operation, "add")), lost);
         assert.deepEqual(world.calls, ["lock record add"]);
+    });
+});
+
+describe("what we put on a host", () => {
+    const none = { files: [], directories: [], selinux: [], units: [] };
+
+    it("is noted beside the operation that is under way, and kept when that is over", async () => {
+        const markers: HostMarker[] = [];
+        const { operation } = scene({ target: { writeMarker: async (marker) => void markers.push(marker) } });
+        await markHost(operation, recordOf(operation, "add"), soon());
+        await notePut(operation, { files: ["/a"] }, soon());
+        await notePut(operation, { files: ["/a", "/b"], directories: ["/d"] }, soon());
+        await notePut(operation, { files: ["/b"] }, soon());
+        await markHost(operation, undefined, soon());
+        assert.deepEqual(
+            markers.map(({ operation: record, put }) => [record?.kind, put]),
+            [
+                ["add", undefined],
+                ["add", { ...none, files: ["/a"] }],
+                ["add", { ...none, files: ["/a", "/b"], directories: ["/d"] }],
+                [undefined, { ...none, files: ["/a", "/b"], directories: ["/d"] }],
+            ],
+        );
+    });
+
+    it("is known from an earlier operation, whose record stays as it is, but not from a copied disk", async () => {
+        const identity = {
+            owner: OWNER,
+            token: TOKEN,
+            role: "controller",
+            nodeName: "c3",
+            clusterId: CLUSTER_ID,
+        } as const;
+        const record = { ...recordOf(scene().operation, "add"), id: "earlier" };
+        const marker = {
+            version: 1,
+            ...identity,
+            machineId: "machine-c3",
+            operation: record,
+            put: { ...none, files: ["/a"] },
+        } as const;
+        const markers: HostMarker[] = [];
+        const target = { writeMarker: async (written: HostMarker): Promise<void> => void markers.push(written) };
+        const { operation } = scene({ hostFacts: blankHost("c3", { marker }), target });
+        await notePut(operation, { files: ["/b"] }, soon());
+        assert.deepEqual(markers[0]?.put?.files, ["/a", "/b"]);
+        assert.equal(markers[0].operation?.id, "earlier");
+        const copied = { ...marker, machineId: "another" };
+        assert.equal(putOn(scene({ hostFacts: blankHost("c3", { marker: copied }) }).operation), undefined);
     });
 });
 
