@@ -50,7 +50,7 @@ const steps = ({ calls }: Scene): string[] =>
         .filter((call) => !/serviceState/.test(call))
         .map((call) => call.replace(/ (--|\{).*$/, ""));
 
-const CHECKS = ["pre-flight", "checking the cluster", "checking reachability"];
+const CHECKS = ["pre-flight", "comparing versions", "checking the cluster", "checking reachability"];
 const SETTLING = [
     "verifying the etcd cluster",
     "waiting for the API server",
