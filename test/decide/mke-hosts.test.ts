@@ -16,9 +16,8 @@ const OTHERS = [entry("10.0.0.1"), entry("10.0.0.11", "worker", { keyPath: "/w" 
 /** The entry that would be appended. */
 function appended(hosts: readonly unknown[] | undefined, given: NodeInputs): unknown {
     const change = addHost(hosts, given);
-    assert.equal(change.kind, "patch", JSON.stringify(change));
-    const [operation] = change.kind === "patch" ? change.operations : [];
-    return operation?.value;
+    if (change.kind !== "patch") throw new Error(JSON.stringify(change));
+    return change.operations[0]?.value;
 }
 
 describe("the host's entry in MkeConfig", () => {

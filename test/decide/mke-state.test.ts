@@ -81,7 +81,7 @@ describe("what of MKE has not come to rest", () => {
         ["one that is not ready", [mkeConfig(), [workload("a", { ready: 1 })]], /1 ready/],
     ];
     for (const [what, given, words] of open) {
-        it(`${what}`, () => {
+        it(what, () => {
             const found = unsettled(...given);
             if (words === undefined) assert.deepEqual(found, []);
             else assert.match(found.join(), words);

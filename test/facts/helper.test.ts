@@ -88,6 +88,7 @@ describe("finding a controller to work through", () => {
             k0sVersion: "v1.36.3+k0s.2",
             dataDir: "/data",
             k0sPath: "/opt/k0s",
+            args: ["controller"],
             arch: "amd64",
         });
     });

@@ -50,7 +50,7 @@ const steps = ({ calls }: Scene): string[] =>
         .filter((call) => !/serviceState/.test(call))
         .map((call) => call.replace(/ (--|\{).*$/, ""));
 
-const CHECKS = ["pre-flight", "checking the cluster", "checking reachability"];
+const CHECKS = ["pre-flight", "comparing versions", "checking the cluster", "checking reachability"];
 const MATERIAL = ["copying configuration files", "copying registry settings"];
 const SETTLING = [
     "verifying the etcd cluster",

@@ -4,7 +4,9 @@ import { controller, worker } from "../../provider";
 import { closeAll } from "../../provider/adapters/ssh/pool";
 import { forgetControllers } from "../../provider/resource/known-controllers";
 import type { Bag } from "../../provider/resource/shape";
-import { type Simulation, startSimulation } from ".";
+import { artifact } from "../support/registry-content";
+import { fakeRegistry, LOGIN, REPOSITORY } from "../support/registry-server";
+import { K0S_VERSION, k0sProgram, RESOURCES, type Simulation, startSimulation } from ".";
 import { hostEntry, MKE_CONFIGS, SimMke } from "./mke";
 
 const RESTARTED = "kubectl.kubernetes.io/restartedAt";
@@ -147,7 +149,7 @@ describe("the provider on a simulated MKE cluster", () => {
         mke.webhook = undefined;
         const { inputs: news } = await worker.check({}, inputs("w1", {}));
         const { outs } = await worker.update("id", failed ?? {}, news);
-        assert.equal((outs as Bag)["status"], "ready");
+        assert.equal(outs["status"], "ready");
         assert.equal(addresses().at(-1), "10.77.0.31");
     });
 
@@ -162,6 +164,27 @@ describe("the provider on a simulated MKE cluster", () => {
         mke.edit((spec) => (spec["cloudProvider"] = { enabled: true, provider: "aws" }));
         await create(worker, "w1");
         assert.ok(sim.find("w1").units.installed?.args.includes("--enable-cloud-provider"));
+    });
+
+    it("brings k0s from MkeConfig's registry, and no login of it to the host", async () => {
+        const registry = await fakeRegistry("basic");
+        try {
+            await registry.push("v1", artifact({ content: k0sProgram(K0S_VERSION), title: "k0s" }));
+            const auths = { [registry.name]: LOGIN };
+            sim.cluster.store.create(RESOURCES.secrets, {
+                metadata: { name: "pull", namespace: "mke" },
+                data: { ".dockerconfigjson": Buffer.from(JSON.stringify({ auths })).toString("base64") },
+            });
+            const imageRegistry = { url: registry.name, caData: registry.ca, credentialsSecretName: "pull" };
+            mke.edit((spec) => (spec["registries"] = { imageRegistry }));
+            await create(worker, "w1", { k0s: { ociArtifact: `${registry.name}/${REPOSITORY}:v1` } });
+            assert.equal(sim.find("w1").units.get("k0sworker")?.active, "active");
+            assert.ok(registry.requests.some((line) => line.startsWith("storage")));
+            const seen = JSON.stringify(sim.events);
+            assert.ok(!seen.includes(LOGIN.password));
+        } finally {
+            await registry.close();
+        }
     });
 
     it("starts nothing while an upgrade is unfinished", async () => {

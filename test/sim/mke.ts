@@ -41,7 +41,7 @@ export class SimMke {
         hosts: readonly unknown[],
     ) {
         const { store, world } = cluster;
-        for (const crd of MKE_CRDS) store.create(RESOURCES.crds, crd as unknown as KubeObject);
+        for (const crd of MKE_CRDS) store.create(RESOURCES.crds, crd);
         for (const name of ["mke", "k0rdent"]) store.create(RESOURCES.namespaces, { metadata: { name } });
         store.create(MKE_RELEASES, { metadata: { name: "mke-4.2.1" }, spec: { version: "v4.2.1" } });
         this.setRelease("True");

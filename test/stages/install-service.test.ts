@@ -148,6 +148,14 @@ describe("a join token that a killed join left behind", () => {
 });
 
 describe("the service", () => {
+    it("is installed with the flags of the helper's cloud provider in the first place", async () => {
+        const world = scene();
+        Object.assign(world.operation.cluster.helperFacts, { args: ["controller", "--enable-cloud-provider"] });
+        assert.equal(await installService(world.operation, soon()), "with --enable-cloud-provider");
+        const [installed = ""] = only(world.calls, "c3 installService controller");
+        assert.ok(installed.endsWith(" --enable-cloud-provider"), installed);
+    });
+
     it("is installed with flags that name the token's file and not the token", async () => {
         const world = scene();
         await withJoinToken(world.operation, () => installService(world.operation, soon()));

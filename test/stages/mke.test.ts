@@ -29,12 +29,13 @@ function mkeScene(objects: MkeObjects, answers: Partial<MkeKube> = {}, options: 
 describe("updating MkeConfig", () => {
     it("writes the entry once and finds it the next time", async () => {
         const world = mkeScene({ config: mkeConfig({ hosts: [OTHER] }) });
+        const hosts = (): unknown => world.mke.config?.hosts;
         assert.equal((await updateMkeConfig(world.operation, addHost, soon())).changed, true);
-        assert.deepEqual(world.mke.config?.hosts, [OTHER, OWN]);
+        assert.deepEqual(hosts(), [OTHER, OWN]);
         const again = await updateMkeConfig(world.operation, addHost, soon());
         assert.deepEqual(again, { changed: false, outcome: "listed already" });
         assert.equal((await updateMkeConfig(world.operation, removeHost, soon())).changed, true);
-        assert.deepEqual(world.mke.config?.hosts, [OTHER]);
+        assert.deepEqual(hosts(), [OTHER]);
         assert.equal((await updateMkeConfig(world.operation, removeHost, soon())).changed, false);
         assert.equal(only(world.calls, "mke patchConfig").length, 2);
     });

@@ -52,7 +52,7 @@ export async function fakeRegistry(auth: RegistryAuth): Promise<TestRegistry> {
         const wanted = { none: undefined, basic: basicOf(LOGIN), token: "Bearer the-token" }[auth];
         if (wanted !== undefined && request.headers.authorization !== wanted) {
             response.setHeader("www-authenticate", challenge(auth, tokens?.realm));
-            return void answer(response, 401, {
+            return answer(response, 401, {
                 errors: [{ code: "UNAUTHORIZED", message: "authentication required" }],
             });
         }
