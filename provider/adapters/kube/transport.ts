@@ -88,7 +88,7 @@ export class KubeTransport {
             const request = startRequest(options, (response) => {
                 readAll(response).then((text) => resolve({ status: response.statusCode ?? 0, text }), reject);
             });
-            request.once("error", reject);
+            request.on("error", reject);
             request.end(content);
         });
     }
@@ -148,6 +148,8 @@ class TunnelAgent extends Agent {
         const tunnel = await this.via.connect(this.server.host, this.server.port, Deadline.after(this.dialTimeout));
         const { ca, cert, key } = this.credentials;
         const socket = connectTls({ socket: tunnel, ca, cert, key, servername: SERVER_NAME });
+        // Between two requests nobody listens, and an error that nobody hears would end this process.
+        socket.on("error", () => undefined);
         socket.once("close", () => tunnel.destroy());
         tunnel.once("close", () => socket.destroy());
         tunnel.once("error", (error) => socket.destroy(error));
