@@ -4,7 +4,7 @@ import type { Role } from "../inputs";
 import { addressesOf, normalAddress } from "./address";
 import { describeMember } from "./cluster-health";
 import { type Verdict, type VerdictReport, verdictFor } from "./etcd-verdict";
-import { markerOf, type Mark } from "./identity";
+import { markerOf, type Mark, whichCluster } from "./identity";
 import { type Cell, needsVerdict, type NodeKind, type NodeOperation } from "./matrix";
 import { objectNameOf, OWNER_ANNOTATION, TOKEN_ANNOTATION } from "./names";
 import type { RemovalSituation, Situation } from "./plan-types";
@@ -16,13 +16,17 @@ export function kindOf(role: Role): NodeKind {
     return role === "worker" ? "worker" : "controller";
 }
 
-/** What stands before everything else: the role on the host (safety.md 3), then which etcd it serves (2). */
+/**
+ * What stands before everything else: the role on the host (safety.md 3), then which etcd it serves (2). Of a host that
+ * shows another cluster's CA the matrix itself says that it is another cluster's, and fails in every cell.
+ */
 export function refuseWrongHost(
     situation: Pick<Situation, "role" | "host" | "cluster" | "targetEtcd">,
 ): Refusal | undefined {
     const role = checkRole(situation.role, situation.host, situation.cluster);
     if (!role.ok) return refuse(role.why, role.evidence, "wrong-role");
-    return refuseSecondCluster(situation);
+    const isForeign = whichCluster(situation.host, situation.cluster.helper) === "another";
+    return isForeign ? undefined : refuseSecondCluster(situation);
 }
 
 function refuseSecondCluster({ targetEtcd, cluster }: Pick<Situation, "cluster" | "targetEtcd">): Refusal | undefined {

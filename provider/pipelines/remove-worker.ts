@@ -19,8 +19,10 @@ export interface WorkerRemoval {
 
 /** Takes one worker out: drained, its Node deleted, its machine reset (mke4-node-lifecycle.md 3.4). */
 export async function removeWorker(operation: Operation, removal: WorkerRemoval): Promise<void> {
-    const { host, node, steps } = removal;
+    const { node, steps } = removal;
     const { log } = operation;
+    // Where k0s is not installed there is nothing on the host but our mark.
+    const host = steps.machine === "none" ? undefined : removal.host;
     await recordRemoval(operation, host);
     if (node !== undefined && steps.drain) await drain(operation);
     if (host !== undefined)
@@ -32,6 +34,11 @@ export async function removeWorker(operation: Operation, removal: WorkerRemoval)
         await resetMachine(host, steps);
     }
     await deregisterFromMke(operation, false);
+    if (host === undefined && removal.host !== undefined) await forgetMachine(removal.host);
+}
+
+async function forgetMachine({ log, target }: HostOperation): Promise<void> {
+    await runStage(log, "removing the mark from the host", COMMAND_SECONDS, (deadline) => target.removeMarker(deadline));
 }
 
 export async function recordRemoval(

@@ -25,7 +25,7 @@ export async function adoptNode(operation: HostOperation): Promise<void> {
 /** An EtcdMember left behind by a removal of this very host: gone before the host counts as clean (spec/002). */
 export async function deleteStaleObject(operation: HostOperation, object: EtcdMemberObject): Promise<void> {
     await runStage(operation.log, "deleting the stale EtcdMember", COMMAND_SECONDS, (deadline) =>
-        deleteEtcdMember(operation, object, true, deadline),
+        deleteEtcdMember(operation, object, deadline),
     );
 }
 

@@ -90,6 +90,7 @@ async function lookAndDecide(
 ): Promise<{ situation: Situation; plan: Repair }> {
     const knowledge = knowledgeOf(olds);
     const decided = await decideSettled(
+        session.inputs,
         () => look(session, olds, held?.lease),
         (situation) => decideRepair(session, situation, knowledge) ?? notAnswering(situation),
     );
