@@ -30,7 +30,7 @@ import { hasK0sData, nodeOf, unitOf } from "./scenario";
 export function planAdd(situation: Situation): AddPlan | Refusal {
     const wrong = refuseWrongHost(situation);
     if (wrong !== undefined) return wrong;
-    const seen = look(situation);
+    const seen = look(situation, "add");
     if (!("scenario" in seen)) return seen;
     const course = refuseUnlisted(situation, seen) ?? chooseCourse(situation, seen);
     if ("what" in course) return course;

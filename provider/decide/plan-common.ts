@@ -3,7 +3,7 @@ import type { OperationRecord } from "../facts/host";
 import type { Role } from "../inputs";
 import { addressesOf, normalAddress } from "./address";
 import { describeMember } from "./cluster-health";
-import { type Verdict, type VerdictReport, verdictFor } from "./etcd-verdict";
+import { type Verdict, type VerdictReport, type VerdictUse, verdictFor } from "./etcd-verdict";
 import { markerOf, type Mark, whichCluster } from "./identity";
 import { type Cell, needsVerdict, type NodeKind, type NodeOperation } from "./matrix";
 import { objectNameOf, OWNER_ANNOTATION, TOKEN_ANNOTATION } from "./names";
@@ -49,22 +49,25 @@ export interface Look {
     readonly verdict: VerdictReport | undefined;
 }
 
-export function look(situation: Situation): Look | Refusal {
+export function look(situation: Situation, operation: NodeOperation): Look | Refusal {
     const { role, host, cluster, nodeName } = situation;
     const scenario = scenarioOf(host, cluster, nodeName);
     if (scenario.kind === "refuse") return scenario;
-    const verdict = verdictOf(situation);
+    const verdict = verdictOf(situation, { scenario: scenario.scenario, operation });
     return { scenario, verdict: needsVerdict(scenario.scenario, kindOf(role)) ? verdict : undefined };
 }
 
 /** The verdict on the node's member, whatever the scenario. */
-export function verdictOf({
-    host,
-    cluster,
-    nodeName,
-    peerAddress,
-    state,
-}: Pick<RemovalSituation, "host" | "cluster" | "nodeName" | "peerAddress" | "state">): VerdictReport {
+export function verdictOf(
+    {
+        host,
+        cluster,
+        nodeName,
+        peerAddress,
+        state,
+    }: Pick<RemovalSituation, "host" | "cluster" | "nodeName" | "peerAddress" | "state">,
+    use?: VerdictUse,
+): VerdictReport {
     const addresses = [...new Set([normalAddress(peerAddress), ...(host === undefined ? [] : addressesOf(host))])];
     return verdictFor(
         {
@@ -74,6 +77,7 @@ export function verdictOf({
             ...(state?.memberId === undefined ? {} : { memberId: state.memberId }),
         },
         cluster,
+        use,
     );
 }
 
@@ -84,6 +88,8 @@ export function isPassing({ scenario, verdict }: Look): boolean {
 /** A host whose etcd serves this cluster while the cluster does not list it: never "skip etcd" (safety.md 2). */
 export function refuseUnlisted({ targetEtcd }: Situation, { verdict }: Look): Refusal | undefined {
     if (targetEtcd === undefined || verdict === undefined || verdict.member !== undefined) return undefined;
+    // Which member it is, nobody can tell; the matrix itself fails.
+    if (verdict.several !== undefined || verdict.verdict === "VerdictUnknown") return undefined;
     return refuse(
         "its own etcd serves, but the cluster does not list it as a member",
         verdict.evidence,
@@ -97,10 +103,16 @@ export function refuseCell(cell: Cell, { scenario, verdict }: Look): Refusal {
     return refuse(
         `${parts.join(", ")}: ${cell.words}`,
         [...scenario.evidence, ...(verdict?.evidence ?? [])],
-        topicOf(cell),
+        verdict?.several === undefined ? topicOf(cell) : TOPIC_OF_SEVERAL[verdict.several],
         isPassing({ scenario, verdict }),
     );
 }
+
+/** A verdict's own repair goes by address or name, which here fit more than one. */
+const TOPIC_OF_SEVERAL: Readonly<Record<NonNullable<VerdictReport["several"]>, Topic>> = {
+    members: "ghost-member",
+    objects: "unknown-state",
+};
 
 const TOPIC_BY_VERDICT: Readonly<Partial<Record<Verdict, Topic>>> = {
     VerdictHazardCRMissing: "member-without-cr",

@@ -61,7 +61,7 @@ function hasHost(situation: RemovalSituation): situation is RemovalSituation & S
 function fromHost(situation: RemovalSituation & Situation): Course | Refusal {
     const wrong = refuseWrongHost(situation);
     if (wrong !== undefined) return wrong;
-    const seen = look(situation);
+    const seen = look(situation, "remove");
     if (!("scenario" in seen)) return seen;
     const course = refuseUnlisted(situation, seen) ?? chooseCourse(situation, seen);
     return "what" in course ? course : withinRights(situation, course);

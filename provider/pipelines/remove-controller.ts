@@ -1,6 +1,12 @@
 import type { LeaveMethod } from "../decide/quorum";
 import type { RemoveSteps } from "../decide/matrix";
-import { type ControlNodeObject, type EtcdMemberObject, type Member, memberIdFromHex, type NodeObject } from "../facts/cluster";
+import {
+    type ControlNodeObject,
+    type EtcdMemberObject,
+    type Member,
+    memberIdFromHex,
+    type NodeObject,
+} from "../facts/cluster";
 import { requireStableCluster, verifyMembership } from "../stages/check-cluster";
 import {
     deleteControllerLease,

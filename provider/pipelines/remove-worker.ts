@@ -38,7 +38,9 @@ export async function removeWorker(operation: Operation, removal: WorkerRemoval)
 }
 
 async function forgetMachine({ log, target }: HostOperation): Promise<void> {
-    await runStage(log, "removing the mark from the host", COMMAND_SECONDS, (deadline) => target.removeMarker(deadline));
+    await runStage(log, "removing the mark from the host", COMMAND_SECONDS, (deadline) =>
+        target.removeMarker(deadline),
+    );
 }
 
 export async function recordRemoval(

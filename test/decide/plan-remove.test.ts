@@ -186,7 +186,9 @@ describe("finishing an interrupted removal", () => {
 
     it("does by ID a leave of ours that never ended", () => {
         const asked = (annotations: Record<string, string>): ClusterFacts =>
-            cluster({ etcdMembers: [etcdMember("c1"), etcdMember("c2"), etcdMember("c3", { leave: true, annotations })] });
+            cluster({
+                etcdMembers: [etcdMember("c1"), etcdMember("c2"), etcdMember("c3", { leave: true, annotations })],
+            });
         const facts = asked({ [LEAVE_ANNOTATION]: "f03" });
         const plan = removed(leaving({ host: controllerHost("c3", marked), cluster: facts }));
         assert.equal(plan.steps.leave, "leave");

@@ -61,7 +61,12 @@ interface Cause {
 const CAUSES: Readonly<Record<Verdict, Cause>> = {
     VerdictHealthy: {},
     // k0s etcd leave on another controller, then kubectl delete etcdmember
-    VerdictClean: { before: (world) => (removeFromOutside(world), deleteObject(world)) },
+    VerdictClean: {
+        before: (world) => {
+            removeFromOutside(world);
+            deleteObject(world);
+        },
+    },
     VerdictLeaveRequested: { after: requestLeaveThatHangs },
     // removed by ID and told to k0s, as this package does it, while the k0s leader hangs
     VerdictLeftCRNotUpdated: {
@@ -79,7 +84,12 @@ const CAUSES: Readonly<Record<Verdict, Cause>> = {
         },
     },
     VerdictHazardCRMissing: { before: deleteObject },
-    VerdictOOBRemovalStaleCR: { before: (world) => (removeFromOutside(world), world.sim.advance(15)) },
+    VerdictOOBRemovalStaleCR: {
+        before: (world) => {
+            removeFromOutside(world);
+            world.sim.advance(15);
+        },
+    },
     // our leave is taken back by a restart (k0s#8141), and then somebody else removes the member
     VerdictCorruptedRemoval: {
         before: (world) => {

@@ -1,13 +1,14 @@
+import { messageOf } from "../../provider/errors";
 import type { DocumentCell } from "./document";
 import { bringAbout, letItGoOn } from "./causes";
 import { describeEvent, writesSince } from "./evidence";
-import { type Expected, expectedOf } from "./expected";
+import { type Expected, expectedOf, type RemoveStep } from "./expected";
 import { judgeAddition } from "./judge-addition";
 import { failureOf, firstLine, judgeRefusal } from "./judge-refusal";
 import { judgeRemoval } from "./judge-removal";
 import type { LogLines } from "./log-lines";
 import { milestonesSince } from "./milestones";
-import { IMPATIENT, PATIENT, World } from "./world";
+import { IMPATIENT, IN_VAIN, PATIENT, World } from "./world";
 
 /** What a cell did, beside what the document says. */
 export interface CellResult {
@@ -68,18 +69,24 @@ async function judge(world: World, cell: DocumentCell, expected: Expected, log: 
     const run = (timeouts: Readonly<Record<string, number>>): Promise<unknown> =>
         cell.operation === "add" ? world.create(timeouts) : world.delete(timeouts);
     if (expected.kind === "fail") return judgeRefusal(world, cell, () => run(IMPATIENT));
-    const inVain = isWait(expected) ? await judgeWaitInVain(world, () => run(IMPATIENT)) : [];
+    const inVain = isWait(expected) ? await judgeWaitInVain(world, () => run(IN_VAIN[cell.operation])) : [];
     const start = world.sim.events.length;
-    const forget = log.once(world.resource, /^waiting for (the member|Joined=False|the Node) /, () => letItGoOn(world));
+    const registered = world.isRegistered;
+    const hadNoProgram = !world.target.files.isFile("/usr/local/bin/k0s");
+    const forget = log.once(world.resource, WAIT, () => letItGoOn(world));
     const error = await failureOf(() => run(PATIENT));
     forget();
-    if (error !== undefined) return { problems: [...inVain, `it failed: ${String(error)}`], happened: firstLine(error) };
+    if (error !== undefined)
+        return { problems: [...inVain, `it failed: ${messageOf(error)}`], happened: firstLine(error) };
     const problems =
         expected.kind === "add"
             ? judgeAddition(world, expected.how, expected.cleansObjectFirst, start)
-            : judgeRemoval(world, expected.steps, start);
+            : judgeRemoval(world, registered ? expected.steps : withoutNode(expected.steps), start, hadNoProgram);
     return { problems: [...inVain, ...problems], happened: describe(world, expected, start, isWait(expected)) };
 }
+
+const WAIT = /^waiting for (the member|Joined=False|the Node) /;
+const WAITED = /^waiting for (the member to leave|Joined=False|the Node) on .*gave up waiting/;
 
 /** It waits for what others have to do. */
 function isWait(expected: Expected): boolean {
@@ -91,14 +98,21 @@ function isWait(expected: Expected): boolean {
     );
 }
 
+/** Of a host that is not registered there is no Node to delete. */
+function withoutNode(steps: readonly RemoveStep[]): readonly RemoveStep[] {
+    return steps.filter((step) => step !== "delete-node");
+}
+
 /** A wait that ends without its state fails the operation, with the host and the cluster's record of it as they were. */
 async function judgeWaitInVain(world: World, operation: () => Promise<unknown>): Promise<string[]> {
     const start = world.sim.events.length;
     const error = await failureOf(operation);
     const done = milestonesSince(world, start);
-    const early = (["leave", "delete-object", "delete-node", "reset", "folders"] as const).filter((step) => done.has(step));
+    const early = (["leave", "delete-object", "delete-node", "reset", "folders"] as const).filter((step) =>
+        done.has(step),
+    );
     return [
-        ...(/gave up waiting/.test(String(error)) ? [] : [`waiting in vain ended with ${firstLine(error)}`]),
+        ...(WAITED.test(messageOf(error)) ? [] : [`waiting in vain ended with ${firstLine(error)}`]),
         ...early.map((step) => `waiting in vain, ${step} happened`),
     ];
 }
@@ -106,7 +120,9 @@ async function judgeWaitInVain(world: World, operation: () => Promise<unknown>):
 function describe(world: World, expected: Expected, start: number, waited: boolean): string {
     const wait = waited ? "failed while nothing came; then " : "";
     if (expected.kind === "remove") {
-        const steps = [...milestonesSince(world, start)].sort(([, a], [, b]) => a.first - b.first).map(([step]) => step);
+        const steps = [...milestonesSince(world, start)]
+            .sort(([, a], [, b]) => a.first - b.first)
+            .map(([step]) => step);
         return `${wait}${steps.length === 0 ? "nothing but the mark on the host" : steps.join(", ")}`;
     }
     const actions = writesSince(world, start)

@@ -28,11 +28,15 @@ export function picture(world: World): readonly string[] {
             ...host.files.inventory().map((line) => `${host.name} ${line}`),
             ...(["k0scontroller", "k0sworker"] as const).flatMap((name) => {
                 const unit = host.units.get(name);
-                return unit === undefined ? [] : [`${host.name} ${name} ${unit.active} ${unit.enabled} ${unit.args.join(" ")}`];
+                return unit === undefined
+                    ? []
+                    : [`${host.name} ${name} ${unit.active} ${unit.enabled} ${unit.args.join(" ")}`];
             }),
         ]),
         ...sim.world.clusters.flatMap((cluster) => [
-            ...cluster.etcd.members.map(({ id, name, peerAddress, learner }) => `${id} ${name} ${peerAddress} ${learner}`),
+            ...cluster.etcd.members.map(
+                ({ id, name, peerAddress, learner }) => `${id} ${name} ${peerAddress} ${learner}`,
+            ),
             ...cluster.store.all().map((object) => JSON.stringify(object)),
         ]),
     ];

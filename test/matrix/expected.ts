@@ -2,7 +2,15 @@ import type { DocumentCell } from "./document";
 
 /** What a removal's words ask for, in the order they name it. `nothing`: the host is left as it is. */
 export type RemoveStep =
-    "leave" | "wait-left" | "wait-joined-false" | "delete-object" | "drain" | "delete-node" | "reset" | "folders" | "nothing";
+    | "leave"
+    | "wait-left"
+    | "wait-joined-false"
+    | "delete-object"
+    | "drain"
+    | "delete-node"
+    | "reset"
+    | "folders"
+    | "nothing";
 
 export type Expected =
     | { readonly kind: "fail" }

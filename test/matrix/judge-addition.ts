@@ -28,10 +28,14 @@ function judgeNode({ sim, target, name, kind }: World): string[] {
 function judgeJoin(world: World, cleansObjectFirst: boolean, start: number): string[] {
     const events = world.sim.events.slice(start);
     const joined = events.findIndex(({ kind, what }) => kind === "program" && what === "install-service");
-    const deleted = events.findIndex(({ kind, what }) => kind === "api-write" && /^DELETE .*\/etcdmembers\//.test(what));
+    const deleted = events.findIndex(
+        ({ kind, what }) => kind === "api-write" && /^DELETE .*\/etcdmembers\//.test(what),
+    );
     return [
         ...(joined < 0 ? ["k0s was not installed"] : []),
-        ...(cleansObjectFirst && (deleted < 0 || deleted > joined) ? ["the stale EtcdMember was not deleted first"] : []),
+        ...(cleansObjectFirst && (deleted < 0 || deleted > joined)
+            ? ["the stale EtcdMember was not deleted first"]
+            : []),
         ...(!cleansObjectFirst && deleted >= 0 ? ["an EtcdMember was deleted"] : []),
     ];
 }

@@ -22,7 +22,8 @@ export async function judgeRefusal(
     return { problems: [...writes, ...changes, ...judgeError(error)], happened: firstLine(error) };
 
     function judgeError(found: unknown): string[] {
-        if (!(found instanceof RefusedError)) return [`it ended with ${found === undefined ? "success" : messageOf(found)}`];
+        if (!(found instanceof RefusedError))
+            return [`it ended with ${found === undefined ? "success" : messageOf(found)}`];
         const { message, details, topic } = found;
         return [
             ...[`scenario ${scenario} (${title})`, ...(verdict === undefined ? [] : [verdict]), "Nothing was changed."]

@@ -5,11 +5,16 @@ import { type Milestones, milestonesSince } from "./milestones";
 import type { World } from "./world";
 
 /** What of an ended removal is not what the words ask for, a sentence each. */
-export function judgeRemoval(world: World, steps: readonly RemoveStep[], start: number): string[] {
+export function judgeRemoval(
+    world: World,
+    steps: readonly RemoveStep[],
+    start: number,
+    hadNoProgram: boolean,
+): string[] {
     const seen = milestonesSince(world, start);
     if (steps.includes("nothing")) return judgeNothing(world, start);
     return [
-        ...missing(world, steps, seen),
+        ...missing(steps, seen, hadNoProgram),
         ...uncalledFor(steps, seen),
         ...misordered(steps, seen),
         ...leftovers(world),
@@ -29,25 +34,23 @@ function judgeNothing(world: World, start: number): string[] {
 
 export const MARKER = "/etc/pulumi-mke/node.json";
 
-function missing(world: World, steps: readonly RemoveStep[], seen: Milestones): string[] {
+function missing(steps: readonly RemoveStep[], seen: Milestones, hadNoProgram: boolean): string[] {
     // A reset needs a k0s program; without one the folders are cleaned, which is the best effort there is.
-    const wanted = steps.map((step) => (step === "reset" && !hadProgram(world, seen) ? "folders" : step));
+    const wanted = steps.map((step) => (step === "reset" && !seen.has("reset") && hadNoProgram ? "folders" : step));
     return wanted.filter((step) => !seen.has(step)).map((step) => `${step} did not happen`);
 }
 
-function hadProgram(_world: World, seen: Milestones): boolean {
-    return seen.has("reset");
-}
-
+/** Where the words name no end for the machine, which one it is stays open (scenarios 0 and 1, in question marks). */
 function uncalledFor(steps: readonly RemoveStep[], seen: Milestones): string[] {
-    const never: readonly RemoveStep[] = ["leave", "drain", ...(steps.includes("reset") ? [] : (["reset"] as const))];
+    const never: readonly RemoveStep[] = ["leave", "drain", ...(steps.includes("folders") ? (["reset"] as const) : [])];
     return never.filter((step) => !steps.includes(step) && seen.has(step)).map((step) => `${step} happened`);
 }
 
 /** Node and machine are taken away in either order; a healthy host is drained before it leaves, or while it is waited for. */
 function misordered(steps: readonly RemoveStep[], seen: Milestones): string[] {
     const ordered = steps.filter(
-        (step) => step !== "delete-node" && !(step === "wait-left" && steps.includes("drain") && !steps.includes("leave")),
+        (step) =>
+            step !== "delete-node" && !(step === "wait-left" && steps.includes("drain") && !steps.includes("leave")),
     );
     return ordered.flatMap((step, index) => {
         const next = ordered[index + 1];
@@ -61,7 +64,10 @@ function misordered(steps: readonly RemoveStep[], seen: Milestones): string[] {
 function leftovers({ sim, target, name }: World): string[] {
     const { store } = sim.cluster;
     return [
-        ...sim.members().filter(({ peerAddress }) => peerAddress === target.address).map(() => "it is still a member"),
+        ...sim
+            .members()
+            .filter(({ peerAddress }) => peerAddress === target.address)
+            .map(() => "it is still a member"),
         ...store
             .list(RESOURCES.etcdMembers)
             .filter(({ metadata, status }) => metadata.name === name || status?.["peerAddress"] === target.address)

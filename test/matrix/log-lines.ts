@@ -11,7 +11,7 @@ export class LogLines {
             this.lines.set(resource, [...this.of(resource), line]);
             for (const watcher of [...this.watchers]) watcher();
             return true;
-        }) as typeof process.stdout.write;
+        });
     }
 
     stop(): void {
@@ -26,7 +26,12 @@ export class LogLines {
     once(resource: string, pattern: RegExp, act: () => void): () => void {
         const start = this.of(resource).length;
         const watch = (): void => {
-            if (!this.of(resource).slice(start).some((line) => pattern.test(line))) return;
+            if (
+                !this.of(resource)
+                    .slice(start)
+                    .some((line) => pattern.test(line))
+            )
+                return;
             this.watchers.delete(watch);
             setImmediate(act);
         };

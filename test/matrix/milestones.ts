@@ -24,9 +24,7 @@ function stepOf({ name, target }: World, { kind, what, host, values }: SimEvent)
         case "etcd":
             return what.endsWith(" removed") ? "wait-left" : undefined;
         case "object":
-            return what.startsWith(`EtcdMember ${name}`) || what.startsWith(`${name} `)
-                ? objectStep(what)
-                : undefined;
+            return what.startsWith(`EtcdMember ${name}`) || what.startsWith(`${name} `) ? objectStep(what) : undefined;
         case "api-write":
             return apiStep(name, what, body);
         case "program":

@@ -1,23 +1,21 @@
 import { closeAll } from "../../provider/adapters/ssh/pool";
 import { forgetControllers } from "../../provider/resource/known-controllers";
 import { type CellResult, runCells } from "./cell";
-import { type DocumentCell, readDocument } from "./document";
+import type { DocumentCell } from "./document";
 import type { LogLines } from "./log-lines";
 
 /** How many simulations live at a time: most of a cell's time is waiting. */
-const AT_A_TIME = 12;
+const AT_A_TIME = 5;
 
 export interface MatrixRun {
-    readonly cells: readonly DocumentCell[];
     /** Never rejects: a cell that could not be run at all is not as specified. */
-    resultOf(cell: DocumentCell): Promise<CellResult>;
+    readonly resultOf: (cell: DocumentCell) => Promise<CellResult>;
     /** Ends when everything is over and nothing is left behind. */
     readonly done: Promise<void>;
 }
 
 /** Starts all cells, the states of one role side by side. */
-export function startMatrix(log: LogLines, wanted: (cell: DocumentCell) => boolean = () => true): MatrixRun {
-    const cells = readDocument().filter(wanted);
+export function startMatrix(log: LogLines, cells: readonly DocumentCell[]): MatrixRun {
     const groups = new Map<string, DocumentCell[]>();
     for (const cell of cells) {
         const key = `${cell.kind} ${cell.scenario} ${cell.verdict ?? ""}`;
@@ -36,7 +34,7 @@ export function startMatrix(log: LogLines, wanted: (cell: DocumentCell) => boole
         closeAll();
         forgetControllers();
     });
-    return { cells, resultOf: (cell) => results.get(cell) as Promise<CellResult>, done };
+    return { resultOf: (cell) => results.get(cell) as Promise<CellResult>, done };
 }
 
 async function runGroup(group: readonly DocumentCell[], log: LogLines): Promise<CellResult[]> {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { controller, type NodeProvider, worker } from "../../provider";
 import type { NodeKind } from "../../provider/decide/matrix";
 import type { Bag } from "../../provider/resource/shape";
-import { type Simulation, startSimulation, type SimHost } from "../sim";
+import { RESOURCES, type Simulation, startSimulation, type SimHost } from "../sim";
 
 /** Seconds for waits that end without their state, and for looking again at states that may pass. */
 const IMPATIENCE = 1.5;
@@ -29,7 +29,7 @@ export class World {
         worlds += 1;
         const number = worlds;
         const network = `10.${100 + Math.floor(number / 250)}.${number % 250}`;
-        const sim = await startSimulation({ speed, seed: number, wobble: false });
+        const sim = await startSimulation({ speed, seed: number, wobble: false, reusePki: true });
         const world = new World(sim, kind, `matrix-${number}`, network);
         ["c1", "c2", world.name].forEach((name, index) => world.machine(name, 11 + index));
         sim.bootstrapController("c1");
@@ -44,6 +44,10 @@ export class World {
 
     get target(): SimHost {
         return this.sim.find(this.name);
+    }
+
+    get isRegistered(): boolean {
+        return this.sim.cluster.store.get(RESOURCES.nodes, this.name) !== undefined;
     }
 
     get provider(): NodeProvider {
@@ -96,4 +100,7 @@ export class World {
 export const PATIENT = { leave: 60, ready: 60 } as const;
 
 /** For cells that fail. */
-export const IMPATIENT = { leave: IMPATIENCE, ready: IMPATIENCE } as const;
+export const IMPATIENT = { ready: IMPATIENCE } as const;
+
+/** For waits in vain: of an add for its Node, of a removal for etcd and its object. */
+export const IN_VAIN = { add: { ready: IMPATIENCE }, remove: { leave: IMPATIENCE, ready: 60 } } as const;
