@@ -7,7 +7,7 @@ import {
 } from "../facts/cluster";
 import { sharedAddresses } from "./address";
 import { describeMember } from "./cluster-health";
-import { cellFor, type NodeOperation, type Scenario } from "./matrix";
+import { cellFor } from "./matrix";
 import { outcomeOf, strictest } from "./strictest";
 
 /** On an EtcdMember: the ID (hex) we asked to leave. It outlives a revoked `spec.leave` (k0s#8141). */
@@ -54,22 +54,12 @@ export interface VerdictReport {
     readonly several?: "members" | "objects";
 }
 
-/** What the verdict is for: of several members at one host, the one counts that is the strictest there. */
-export interface VerdictUse {
-    readonly scenario: Scenario;
-    readonly operation: NodeOperation;
-}
-
 /**
  * Etcd's list (what counts) against the EtcdMember objects (what is intended): mke4-node-lifecycle.md 2.2. A host has one member
  * and one object. Where more are found at its addresses, the strictest of their verdicts is given if it fails; otherwise
  * nobody can tell which of them is meant, which fails too.
  */
-export function verdictFor(
-    subject: Subject,
-    cluster: ClusterFacts,
-    use: VerdictUse = { scenario: 6, operation: "remove" },
-): VerdictReport {
+export function verdictFor(subject: Subject, cluster: ClusterFacts): VerdictReport {
     const members = cluster.members.filter((member) => isMemberOf(member, subject));
     const ids = [...members.map((member) => member.id), ...(subject.memberId === undefined ? [] : [subject.memberId])];
     const objects = objectsOf(subject, ids, cluster.etcdMembers);
@@ -78,7 +68,7 @@ export function verdictFor(
     const [one, ...others] = pairsOf(members, objects);
     if (others.length > 0) {
         const several = members.length > 1 ? "members" : "objects";
-        return { ...judgeSeveral([one, ...others], use), evidence, several };
+        return { ...judgeSeveral([one, ...others]), evidence, several };
     }
     return { ...judge(one), evidence, ...one };
 }
@@ -106,11 +96,14 @@ function pairsOf(members: readonly Member[], objects: readonly EtcdMemberObject[
     return [first, ...others];
 }
 
-function judgeSeveral(pairs: readonly [Pair, ...Pair[]], { scenario, operation }: VerdictUse): Judgement {
+/** In which cell the verdicts are compared: one where only the six fail that fail everywhere. */
+const COMPARED_IN = [6, "remove"] as const;
+
+function judgeSeveral(pairs: readonly [Pair, ...Pair[]]): Judgement {
     const [first, ...others] = pairs;
     const [one, ...rest] = [judge(first), ...others.map(judge)] as const;
-    const verdict = strictest([one.verdict, ...rest.map((other) => other.verdict)], scenario, operation);
-    const isFailing = outcomeOf(cellFor(scenario, verdict, "controller", operation)) === "fail";
+    const verdict = strictest([one.verdict, ...rest.map((other) => other.verdict)], ...COMPARED_IN);
+    const isFailing = outcomeOf(cellFor(COMPARED_IN[0], verdict, "controller", COMPARED_IN[1])) === "fail";
     const passing = [one, ...rest].some((judged) => judged.passing === true);
     return { verdict: isFailing ? verdict : "VerdictUnknown", ...(passing ? { passing } : {}) };
 }

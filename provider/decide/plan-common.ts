@@ -3,7 +3,7 @@ import type { OperationRecord } from "../facts/host";
 import type { Role } from "../inputs";
 import { addressesOf, normalAddress } from "./address";
 import { describeMember } from "./cluster-health";
-import { type Verdict, type VerdictReport, type VerdictUse, verdictFor } from "./etcd-verdict";
+import { type Verdict, type VerdictReport, verdictFor } from "./etcd-verdict";
 import { markerOf, type Mark, whichCluster } from "./identity";
 import { type Cell, needsVerdict, type NodeKind, type NodeOperation } from "./matrix";
 import { objectNameOf, OWNER_ANNOTATION, TOKEN_ANNOTATION } from "./names";
@@ -30,7 +30,7 @@ export function refuseWrongHost(
 }
 
 function refuseSecondCluster({ targetEtcd, cluster }: Pick<Situation, "cluster" | "targetEtcd">): Refusal | undefined {
-    if (targetEtcd === undefined) return undefined;
+    if (targetEtcd === undefined || targetEtcd === "hangs") return undefined;
     const { helper } = cluster;
     const found = `its own etcd serves cluster ${memberIdToHex(targetEtcd.clusterId)}`;
     if (targetEtcd.clusterId !== helper.etcdClusterId) {
@@ -49,25 +49,22 @@ export interface Look {
     readonly verdict: VerdictReport | undefined;
 }
 
-export function look(situation: Situation, operation: NodeOperation): Look | Refusal {
+export function look(situation: Situation): Look | Refusal {
     const { role, host, cluster, nodeName } = situation;
     const scenario = scenarioOf(host, cluster, nodeName);
     if (scenario.kind === "refuse") return scenario;
-    const verdict = verdictOf(situation, { scenario: scenario.scenario, operation });
+    const verdict = verdictOf(situation);
     return { scenario, verdict: needsVerdict(scenario.scenario, kindOf(role)) ? verdict : undefined };
 }
 
 /** The verdict on the node's member, whatever the scenario. */
-export function verdictOf(
-    {
-        host,
-        cluster,
-        nodeName,
-        peerAddress,
-        state,
-    }: Pick<RemovalSituation, "host" | "cluster" | "nodeName" | "peerAddress" | "state">,
-    use?: VerdictUse,
-): VerdictReport {
+export function verdictOf({
+    host,
+    cluster,
+    nodeName,
+    peerAddress,
+    state,
+}: Pick<RemovalSituation, "host" | "cluster" | "nodeName" | "peerAddress" | "state">): VerdictReport {
     const addresses = [...new Set([normalAddress(peerAddress), ...(host === undefined ? [] : addressesOf(host))])];
     return verdictFor(
         {
@@ -77,7 +74,6 @@ export function verdictOf(
             ...(state?.memberId === undefined ? {} : { memberId: state.memberId }),
         },
         cluster,
-        use,
     );
 }
 
@@ -87,7 +83,8 @@ export function isPassing({ scenario, verdict }: Look): boolean {
 
 /** A host whose etcd serves this cluster while the cluster does not list it: never "skip etcd" (safety.md 2). */
 export function refuseUnlisted({ targetEtcd }: Situation, { verdict }: Look): Refusal | undefined {
-    if (targetEtcd === undefined || verdict === undefined || verdict.member !== undefined) return undefined;
+    if (targetEtcd === undefined || targetEtcd === "hangs") return undefined;
+    if (verdict === undefined || verdict.member !== undefined) return undefined;
     // Which member it is, nobody can tell; the matrix itself fails.
     if (verdict.several !== undefined || verdict.verdict === "VerdictUnknown") return undefined;
     return refuse(

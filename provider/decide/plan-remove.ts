@@ -61,7 +61,7 @@ function hasHost(situation: RemovalSituation): situation is RemovalSituation & S
 function fromHost(situation: RemovalSituation & Situation): Course | Refusal {
     const wrong = refuseWrongHost(situation);
     if (wrong !== undefined) return wrong;
-    const seen = look(situation, "remove");
+    const seen = look(situation);
     if (!("scenario" in seen)) return seen;
     const course = refuseUnlisted(situation, seen) ?? chooseCourse(situation, seen);
     return "what" in course ? course : withinRights(situation, course);
@@ -235,7 +235,7 @@ function methodOf(situation: RemovalSituation, { verdict, resumes }: Course): Le
     return howToLeave({
         ...countVoters(situation.cluster),
         targetIsVoter: !member.learner,
-        targetHealthy: isResponsive(situation.host, member),
+        targetHealthy: situation.targetEtcd !== "hangs" && isResponsive(situation.host, member),
         hasObject: verdict?.object !== undefined,
         era: eraOf(situation.cluster.helper.k0sVersion),
     });

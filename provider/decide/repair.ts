@@ -35,7 +35,7 @@ export interface RepairSituation {
     readonly peerAddress: string;
     readonly state: KnownNode;
     readonly owner: string;
-    readonly targetEtcd?: TargetEtcd;
+    readonly targetEtcd?: TargetEtcd | "hangs";
     /** Milliseconds since 1970. */
     readonly now: number;
 }

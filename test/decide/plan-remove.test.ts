@@ -72,6 +72,13 @@ describe("planning a removal", () => {
         assert.equal(refusal.topic, "second-cluster");
     });
 
+    it("takes a controller whose etcd hangs out by ID, and asks nothing of it", () => {
+        const hung = [member("c1"), member("c2"), member("c3", { health: "unhealthy" })];
+        const plan = removed(leaving({ cluster: cluster({ members: hung }), targetEtcd: "hangs" }));
+        assert.deepEqual([plan.steps.leave, plan.howToLeave], ["leave", "member-remove"]);
+        assert.equal(removed(leaving({ targetEtcd: "hangs" })).howToLeave, "member-remove");
+    });
+
     it("drains and resets a worker", () => {
         const facts = cluster({ nodes: [...cluster().nodes, node("w1")] });
         const plan = removed({ ...worker({ host: workerHost("w1"), cluster: facts }) });
