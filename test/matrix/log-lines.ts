@@ -5,13 +5,13 @@ export class LogLines {
     private readonly original = process.stdout.write.bind(process.stdout);
 
     start(): void {
-        process.stdout.write = ((chunk: string | Uint8Array, ...rest: []) => {
+        process.stdout.write = (chunk: string | Uint8Array, ...rest: []) => {
             const [, resource, line] = /^(matrix-\d+): (.*)\n$/s.exec(String(chunk)) ?? [];
             if (resource === undefined || line === undefined) return this.original(chunk, ...rest);
             this.lines.set(resource, [...this.of(resource), line]);
             for (const watcher of [...this.watchers]) watcher();
             return true;
-        });
+        };
     }
 
     stop(): void {

@@ -66,7 +66,12 @@ export class Simulation {
         this.privateKey = clientKey;
     }
 
-    static async start({ speed = 20, seed = 1, wobble = true, reusePki = false }: SimulationOptions): Promise<Simulation> {
+    static async start({
+        speed = 20,
+        seed = 1,
+        wobble = true,
+        reusePki = false,
+    }: SimulationOptions): Promise<Simulation> {
         const clock = new SimClock(speed);
         const world: World = {
             clock,
