@@ -7,6 +7,8 @@ import {
 } from "../facts/cluster";
 import { sharedAddresses } from "./address";
 import { describeMember } from "./cluster-health";
+import { cellFor } from "./matrix";
+import { outcomeOf, strictest } from "./strictest";
 
 /** On an EtcdMember: the ID (hex) we asked to leave. It outlives a revoked `spec.leave` (k0s#8141). */
 export const LEAVE_ANNOTATION = "pulumi-mke/leave-member-id";
@@ -48,26 +50,66 @@ export interface VerdictReport {
     readonly evidence: readonly string[];
     /** True where every normal join or leave passes through it: look again for a bounded time before believing it. */
     readonly passing?: boolean;
+    /** Of what there is more than one, so that none of them may be touched. */
+    readonly several?: "members" | "objects";
 }
 
-/** Etcd's list (what counts) against the EtcdMember objects (what is intended): mke4-node-lifecycle.md 2.2. */
+/**
+ * Etcd's list (what counts) against the EtcdMember objects (what is intended): mke4-node-lifecycle.md 2.2. A host has one member
+ * and one object. Where more are found at its addresses, the strictest of their verdicts is given if it fails; otherwise
+ * nobody can tell which of them is meant, which fails too.
+ */
 export function verdictFor(subject: Subject, cluster: ClusterFacts): VerdictReport {
     const members = cluster.members.filter((member) => isMemberOf(member, subject));
     const ids = [...members.map((member) => member.id), ...(subject.memberId === undefined ? [] : [subject.memberId])];
     const objects = objectsOf(subject, ids, cluster.etcdMembers);
     const evidence = [...describeMembers(members, subject), ...describeObjects(objects)];
-    const [member, ...moreMembers] = members;
-    const [object, ...moreObjects] = objects;
-    if (moreMembers.length > 0 || moreObjects.length > 0 || isElsewhere(member, subject)) {
-        return { verdict: "VerdictUnknown", evidence };
+    if (isElsewhere(members, subject)) return { verdict: "VerdictUnknown", evidence };
+    const [one, ...others] = pairsOf(members, objects);
+    if (others.length > 0) {
+        const several = members.length > 1 ? "members" : "objects";
+        return { ...judgeSeveral([one, ...others]), evidence, several };
     }
-    const judged = member === undefined ? judgeAbsent(object) : judgePresent(member, object);
-    return {
-        ...judged,
-        evidence,
-        ...(member === undefined ? {} : { member }),
-        ...(object === undefined ? {} : { object }),
-    };
+    return { ...judge(one), evidence, ...one };
+}
+
+/** A member and the object that is about it. */
+interface Pair {
+    readonly member?: Member;
+    readonly object?: EtcdMemberObject;
+}
+
+/** An object belongs to the member with its ID; where there is one of each, to that, whatever ID it has. */
+function pairsOf(members: readonly Member[], objects: readonly EtcdMemberObject[]): readonly [Pair, ...Pair[]] {
+    const [member] = members;
+    const [object] = objects;
+    if (members.length <= 1 && objects.length <= 1) {
+        return [{ ...(member === undefined ? {} : { member }), ...(object === undefined ? {} : { object }) }];
+    }
+    const known = new Set(members.map(({ id }) => id));
+    const pairs = members.flatMap((one): Pair[] => {
+        const own = objects.filter(({ memberId }) => memberId === one.id);
+        return own.length === 0 ? [{ member: one }] : own.map((its) => ({ member: one, object: its }));
+    });
+    const alone = objects.filter(({ memberId }) => memberId === undefined || !known.has(memberId));
+    const [first = {}, ...others] = [...pairs, ...alone.map((its): Pair => ({ object: its }))];
+    return [first, ...others];
+}
+
+/** In which cell the verdicts are compared: one where only the six fail that fail everywhere. */
+const COMPARED_IN = [6, "remove"] as const;
+
+function judgeSeveral(pairs: readonly [Pair, ...Pair[]]): Judgement {
+    const [first, ...others] = pairs;
+    const [one, ...rest] = [judge(first), ...others.map(judge)] as const;
+    const verdict = strictest([one.verdict, ...rest.map((other) => other.verdict)], ...COMPARED_IN);
+    const isFailing = outcomeOf(cellFor(COMPARED_IN[0], verdict, "controller", COMPARED_IN[1])) === "fail";
+    const passing = [one, ...rest].some((judged) => judged.passing === true);
+    return { verdict: isFailing ? verdict : "VerdictUnknown", ...(passing ? { passing } : {}) };
+}
+
+function judge({ member, object }: Pair): Judgement {
+    return member === undefined ? judgeAbsent(object) : judgePresent(member, object);
 }
 
 /** True where `LEAVE_ANNOTATION` names the ID the object carries now: the leave was ours, and of this incarnation. */
@@ -114,8 +156,8 @@ function isMemberOf(member: Member, { addresses, memberId }: Subject): boolean {
 }
 
 /** The member that state knows, found at an address that is not the subject's. */
-function isElsewhere(member: Member | undefined, { addresses }: Subject): boolean {
-    return member !== undefined && sharedAddresses(member.peerHosts, addresses).length === 0;
+function isElsewhere(members: readonly Member[], { addresses }: Subject): boolean {
+    return members.some(({ peerHosts }) => sharedAddresses(peerHosts, addresses).length === 0);
 }
 
 /** By address and ID; an object found by name alone counts only where it says nothing of another address or ID. */

@@ -27,8 +27,12 @@ export interface RemoveSteps {
     readonly deleteNode: boolean;
     /** `reset`: stop, `k0s reset` (best effort), folders. `folders`: folders only. */
     readonly machine: "reset" | "folders" | "none";
-    /** Healthy hosts are drained while their kubelet lives; for broken ones the document leaves etcd first. */
-    readonly order: "drain-first" | "leave-first";
+    /**
+     * `drain-first`: a healthy host is drained while its kubelet lives, then it leaves. `leave-first`: for broken ones the
+     * document leaves etcd, deletes the object and only then drains. `object-first`: a healthy host whose member has gone; its
+     * object goes before anything else, as the document has it.
+     */
+    readonly order: "drain-first" | "leave-first" | "object-first";
 }
 
 export type Action =
@@ -90,11 +94,15 @@ export const DELETE_OBJECT: Etcd = { leave: "none", deleteObject: true };
 
 /** The whole removal of a node whose k0s runs: drained while its kubelet lives. */
 export const happyPath = (etcd: Etcd): Action =>
-    remove({ ...etcd, drain: true, deleteNode: true, machine: "reset", order: "drain-first" });
+    remove({ ...etcd, drain: true, deleteNode: true, machine: "reset", order: orderOf(etcd) });
 
 /** The same without cordon and drain. */
 export const happyPathUndrained = (etcd: Etcd): Action =>
-    remove({ ...etcd, deleteNode: true, machine: "reset", order: "drain-first" });
+    remove({ ...etcd, deleteNode: true, machine: "reset", order: orderOf(etcd) });
+
+function orderOf({ leave, deleteObject }: Etcd): RemoveSteps["order"] {
+    return deleteObject && (leave === "none" || leave === "wait-joined-false") ? "object-first" : "drain-first";
+}
 
 /** Scenario 6: out of etcd first, then cordon, drain and reset; the Node goes too, as its row without etcd says. */
 export const brokenRegistered = (etcd: Etcd): Action =>

@@ -35,7 +35,12 @@ export function planAdd(situation: Situation): AddPlan | Refusal {
     if (!("scenario" in seen)) return seen;
     const course = refuseUnlisted(situation, seen) ?? chooseCourse(situation, seen);
     if ("what" in course) return course;
-    return refuseOthers(situation, course) ?? refuseQuorum(situation, course) ?? toPlan(situation, seen, course);
+    return (
+        refuseDoubt(situation) ??
+        refuseOthers(situation, course) ??
+        refuseQuorum(situation, course) ??
+        toPlan(situation, seen, course)
+    );
 }
 
 /** What is to be done, before anybody's rights and the quorum are looked at. */
@@ -92,6 +97,13 @@ function afterJoin(situation: Situation, seen: Look, record: OperationRecord): C
 function startOver({ host }: Situation, record: OperationRecord): Course & { readonly undo: Undo } {
     const resetHost = unitOf(host) !== undefined || hasK0sData(host);
     return { steps: { kind: "join", cleanStaleObject: false }, undo: { resetHost }, resumes: record };
+}
+
+/** A hung etcd may be a second cluster's: a removal gets by without knowing, an add does not (safety.md 2). */
+function refuseDoubt({ targetEtcd }: Situation): Refusal | undefined {
+    if (targetEtcd !== "hangs") return undefined;
+    const evidence = ["its etcd runs, and does not say which cluster it serves"];
+    return refuse("its own etcd does not answer", evidence, "broken-installation", true);
 }
 
 function refuseOthers(situation: Situation, { steps }: Course): Refusal | undefined {

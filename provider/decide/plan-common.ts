@@ -4,7 +4,7 @@ import type { Role } from "../inputs";
 import { addressesOf, normalAddress } from "./address";
 import { describeMember } from "./cluster-health";
 import { type Verdict, type VerdictReport, verdictFor } from "./etcd-verdict";
-import { markerOf, type Mark } from "./identity";
+import { markerOf, type Mark, whichCluster } from "./identity";
 import { type Cell, needsVerdict, type NodeKind, type NodeOperation } from "./matrix";
 import { objectNameOf, OWNER_ANNOTATION, TOKEN_ANNOTATION } from "./names";
 import type { PlanInputs, RemovalSituation, Situation } from "./plan-types";
@@ -16,17 +16,21 @@ export function kindOf(role: Role): NodeKind {
     return role === "worker" ? "worker" : "controller";
 }
 
-/** What stands before everything else: the role on the host (safety.md 3), then which etcd it serves (2). */
+/**
+ * What stands before everything else: the role on the host (safety.md 3), then which etcd it serves (2). Of a host that
+ * shows another cluster's CA the matrix itself says that it is another cluster's, and fails in every cell.
+ */
 export function refuseWrongHost(
     situation: Pick<Situation, "role" | "host" | "cluster" | "targetEtcd">,
 ): Refusal | undefined {
     const role = checkRole(situation.role, situation.host, situation.cluster);
     if (!role.ok) return refuse(role.why, role.evidence, "wrong-role");
-    return refuseSecondCluster(situation);
+    const isForeign = whichCluster(situation.host, situation.cluster.helper) === "another";
+    return isForeign ? undefined : refuseSecondCluster(situation);
 }
 
 function refuseSecondCluster({ targetEtcd, cluster }: Pick<Situation, "cluster" | "targetEtcd">): Refusal | undefined {
-    if (targetEtcd === undefined) return undefined;
+    if (targetEtcd === undefined || targetEtcd === "hangs") return undefined;
     const { helper } = cluster;
     const found = `its own etcd serves cluster ${memberIdToHex(targetEtcd.clusterId)}`;
     if (targetEtcd.clusterId !== helper.etcdClusterId) {
@@ -79,7 +83,10 @@ export function isPassing({ scenario, verdict }: Look): boolean {
 
 /** A host whose etcd serves this cluster while the cluster does not list it: never "skip etcd" (safety.md 2). */
 export function refuseUnlisted({ targetEtcd }: Situation, { verdict }: Look): Refusal | undefined {
-    if (targetEtcd === undefined || verdict === undefined || verdict.member !== undefined) return undefined;
+    if (targetEtcd === undefined || targetEtcd === "hangs") return undefined;
+    if (verdict === undefined || verdict.member !== undefined) return undefined;
+    // Which member it is, nobody can tell; the matrix itself fails.
+    if (verdict.several !== undefined || verdict.verdict === "VerdictUnknown") return undefined;
     return refuse(
         "its own etcd serves, but the cluster does not list it as a member",
         verdict.evidence,
@@ -93,10 +100,16 @@ export function refuseCell(cell: Cell, { scenario, verdict }: Look): Refusal {
     return refuse(
         `${parts.join(", ")}: ${cell.words}`,
         [...scenario.evidence, ...(verdict?.evidence ?? [])],
-        topicOf(cell),
+        verdict?.several === undefined ? topicOf(cell) : TOPIC_OF_SEVERAL[verdict.several],
         isPassing({ scenario, verdict }),
     );
 }
+
+/** A verdict's own repair goes by address or name, which here fit more than one. */
+const TOPIC_OF_SEVERAL: Readonly<Record<NonNullable<VerdictReport["several"]>, Topic>> = {
+    members: "ghost-member",
+    objects: "unknown-state",
+};
 
 const TOPIC_BY_VERDICT: Readonly<Partial<Record<Verdict, Topic>>> = {
     VerdictHazardCRMissing: "member-without-cr",

@@ -3,7 +3,7 @@ import type { HostFacts, OperationRecord } from "../facts/host";
 import { addressesOf, normalAddress, sharedAddresses } from "./address";
 import { describeMember } from "./cluster-health";
 import { eraOf } from "./era";
-import type { VerdictReport } from "./etcd-verdict";
+import { leaveWasOurs, type VerdictReport } from "./etcd-verdict";
 import { isOtherMachine, isOurs } from "./identity";
 import { cellFor, type RemoveSteps } from "./matrix";
 import { objectNameOf } from "./names";
@@ -78,11 +78,18 @@ function chooseCourse(situation: RemovalSituation & Situation, seen: Look): Cour
     return refuseCell(cell, seen);
 }
 
-/** A leave that we asked for and that never ended is done by ID now, not waited for again (safety.md 11). */
+/**
+ * A leave that we asked for and that never ended is done by ID now, not waited for again (safety.md 11); an object of ours that
+ * k0s never updates is deleted in the end. Our mark on the object tells our own request from somebody else's, which is waited
+ * for, however often this removal is run.
+ */
 function finishLeave(course: Course, record: OperationRecord | undefined): Course {
-    const isOurLeave = course.steps.leave === "wait-left" && isRemoving(record, course.verdict?.member?.id);
-    if (!isOurLeave || record === undefined) return course;
-    return { ...course, steps: { ...course.steps, leave: "leave" }, resumes: record };
+    const { steps, verdict } = course;
+    const { object } = verdict ?? {};
+    if (record === undefined || object === undefined || !leaveWasOurs(object)) return course;
+    if (!isRemoving(record, object.memberId)) return course;
+    if (steps.leave === "wait-left") return { ...course, steps: { ...steps, leave: "leave" }, resumes: record };
+    return steps.leave === "wait-joined-false" ? { ...course, resumes: record } : course;
 }
 
 /** The state as our own interrupted operation left it; undefined where the record does not explain it. */
@@ -213,6 +220,7 @@ function toPlan(situation: RemovalSituation, course: Course): RemovePlan {
         verdict,
         notes: [
             ...notes,
+            ...(touchesHost && steps.machine === "none" ? ["k0s is not installed: nothing is done on the host"] : []),
             ...(node !== undefined && !steps.deleteNode ? [`Node ${node.name} stays registered`] : []),
             ...(resumes === undefined ? [] : [`finishing our interrupted operation ${resumes.id} (${resumes.kind})`]),
         ],
@@ -234,7 +242,7 @@ function methodOf(situation: RemovalSituation, { verdict, resumes }: Course): Le
     return howToLeave({
         ...countVoters(situation.cluster),
         targetIsVoter: !member.learner,
-        targetHealthy: isResponsive(situation.host, member),
+        targetHealthy: situation.targetEtcd !== "hangs" && isResponsive(situation.host, member),
         hasObject: verdict?.object !== undefined,
         era: eraOf(situation.cluster.helper.k0sVersion),
     });

@@ -15,8 +15,11 @@ export interface Situation {
     /** Address of the etcd peer or of the kubelet. */
     readonly peerAddress: string;
     readonly state?: KnownNode;
-    /** What the target's own etcd serves; undefined where it serves nothing (safety.md 2). */
-    readonly targetEtcd?: TargetEtcd;
+    /**
+     * What the target's own etcd serves; undefined where it serves nothing (safety.md 2). `hangs`: it takes the question and does
+     * not answer, so that it is not known which cluster it serves.
+     */
+    readonly targetEtcd?: TargetEtcd | "hangs";
     /** Record found in the lock, in addition to the one in the host's marker (safety.md 11). */
     readonly record?: OperationRecord;
     readonly inputs: PlanInputs;

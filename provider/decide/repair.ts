@@ -41,7 +41,7 @@ export interface RepairSituation {
     readonly peerAddress: string;
     readonly state: KnownNode;
     readonly owner: string;
-    readonly targetEtcd?: TargetEtcd;
+    readonly targetEtcd?: TargetEtcd | "hangs";
     /** Found in the lock: what an earlier holder left unfinished (safety.md 11). */
     readonly record?: OperationRecord;
     /** Milliseconds since 1970. */

@@ -1,8 +1,20 @@
 import type { LeaveMethod } from "../decide/quorum";
 import type { RemoveSteps } from "../decide/matrix";
-import type { ControlNodeObject, EtcdMemberObject, Member, NodeObject } from "../facts/cluster";
+import {
+    type ControlNodeObject,
+    type EtcdMemberObject,
+    type Member,
+    memberIdFromHex,
+    type NodeObject,
+} from "../facts/cluster";
 import { requireStableCluster, verifyMembership } from "../stages/check-cluster";
-import { deleteControllerLease, deleteControlNode, deleteEtcdMember, deleteNode } from "../stages/delete-objects";
+import {
+    deleteControllerLease,
+    deleteControlNode,
+    deleteEtcdMember,
+    deleteNode,
+    waitUntilMarkedLeft,
+} from "../stages/delete-objects";
 import { leaveById, leaveBySpec, moveLeadership, proveLeft, waitUntilLeft } from "../stages/leave-etcd";
 import { proveLock } from "../stages/prove-lock";
 import { stopService } from "../stages/reset-host";
@@ -38,27 +50,23 @@ export interface ControllerRemoval {
  */
 export async function removeController(operation: Operation, removal: ControllerRemoval): Promise<void> {
     const { log, inputs, held } = operation;
-    const { host, member, object, steps } = removal;
+    const { host, member, steps } = removal;
     await checkBeforeRemoval(operation, removal);
     if (member !== undefined) await backUp(operation, "before", "remove");
-    await recordRemoval(operation, removal, member?.id);
+    await recordRemoval(operation, removal, member?.id ?? removedBefore(removal));
 
-    if (steps.order === "drain-first") await drainIfAsked(operation, removal);
+    if (steps.order === "object-first") await deleteObject(operation, removal);
+    if (steps.order !== "leave-first") await drainIfAsked(operation, removal);
     await held.stretch(JOIN_LEASE_SECONDS);
     await leaveEtcd(operation, removal);
     if (member !== undefined) await proveLeft(operation, member.id);
+    if (steps.order === "leave-first") await waitUntilMarked(operation, removal);
     await proveLock(operation, commandDeadline());
     if (host !== undefined)
         await runStage(log, "stopping k0s", inputs.timeouts.stop, (deadline) => stopService(host, deadline));
     await held.stretch(SHORT_LEASE_SECONDS);
+    if (steps.order !== "object-first") await deleteObject(operation, removal);
     if (steps.order === "leave-first") await drainIfAsked(operation, removal);
-
-    if (object !== undefined && steps.deleteObject) {
-        const mustSayLeft = steps.leave === "wait-joined-false" && removal.resumes === undefined;
-        await runStage(log, "deleting the EtcdMember", inputs.timeouts.leave, (deadline) =>
-            deleteEtcdMember(operation, object, mustSayLeft, deadline.within(OBJECT_PATIENCE)),
-        );
-    }
     await deleteRecords(operation, removal);
     if (host !== undefined) {
         await held.prove();
@@ -95,8 +103,30 @@ function finishesLeave({ held, inputs }: Operation, { resumes = held.found }: Co
     return resumes?.kind === "remove" && resumes.removing !== undefined && resumes.target === inputs.host;
 }
 
+/** What our interrupted removal took out: a second interruption must find it again. */
+function removedBefore({ resumes }: ControllerRemoval): bigint | undefined {
+    return resumes?.removing === undefined ? undefined : memberIdFromHex(resumes.removing);
+}
+
 /** k0s updates the object within 11 s (observed.md); a minute is patience enough once etcd has spoken. */
 const OBJECT_PATIENCE = 60_000;
+
+/** Where the matrix says to wait for the object, the wait failing is the removal failing, with the host as it was. */
+async function waitUntilMarked(operation: Operation, { object, steps, resumes }: ControllerRemoval): Promise<void> {
+    if (object === undefined || steps.leave !== "wait-joined-false" || resumes !== undefined) return;
+    await runStage(operation.log, "waiting for Joined=False", operation.inputs.timeouts.leave, (deadline) =>
+        waitUntilMarkedLeft(operation, object, deadline),
+    );
+}
+
+async function deleteObject(operation: Operation, removal: ControllerRemoval): Promise<void> {
+    const { object, steps } = removal;
+    if (object === undefined || !steps.deleteObject) return;
+    if (steps.order === "object-first") await waitUntilMarked(operation, removal);
+    await runStage(operation.log, "deleting the EtcdMember", operation.inputs.timeouts.leave, (deadline) =>
+        deleteEtcdMember(operation, object, deadline.within(OBJECT_PATIENCE)),
+    );
+}
 
 async function drainIfAsked(operation: Operation, { node, steps }: ControllerRemoval): Promise<void> {
     if (node !== undefined && steps.drain) await drain(operation);

@@ -33,7 +33,7 @@ function isInterruptedJoin({ kind, hostFacts, clusterFacts, peerAddress }: HostO
 /** An EtcdMember left behind by a removal of this very host: gone before the host counts as clean (spec/002). */
 export async function deleteStaleObject(operation: HostOperation, object: EtcdMemberObject): Promise<void> {
     await runStage(operation.log, "deleting the stale EtcdMember", COMMAND_SECONDS, (deadline) =>
-        deleteEtcdMember(operation, object, true, deadline),
+        deleteEtcdMember(operation, object, deadline),
     );
 }
 

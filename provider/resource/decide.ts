@@ -17,13 +17,14 @@ import { type Repair, repairFor } from "../decide/repair";
 import { RefusedError } from "../errors";
 import { memberIdFromHex } from "../facts/cluster";
 import type { HostFacts, OperationRecord } from "../facts/host";
+import type { NodeInputs } from "../inputs";
 import type { Situation } from "./look";
 import { tokensMadeHere } from "./ownership";
 import type { Session } from "./session";
 import type { NodeOutputs } from "./state";
 import { apiAccessOf } from "../adapters/k0s/api-address";
 
-/** States every normal join or leave passes through last up to 15 s (observed.md). */
+/** States every normal join or leave passes through last up to 15 s (observed.md). Never longer than `timeouts.ready`. */
 const PASSING_SECONDS = 30;
 const LOOK_AGAIN_EVERY = 1000;
 
@@ -47,10 +48,11 @@ export function knowledgeOf(outs: Partial<NodeOutputs>, record?: OperationRecord
 
 /** Looks and decides, again for a bounded time while what was seen may pass by itself. */
 export async function decideSettled<P extends { readonly lookAgain: boolean }>(
+    { timeouts }: Pick<NodeInputs, "timeouts">,
     lookOnce: () => Promise<Situation>,
     plan: (situation: Situation) => P,
 ): Promise<{ readonly situation: Situation; readonly plan: P }> {
-    const deadline = Deadline.afterSeconds(PASSING_SECONDS);
+    const deadline = Deadline.afterSeconds(Math.min(PASSING_SECONDS, timeouts.ready));
     for (;;) {
         const situation = await lookOnce();
         const decided = plan(situation);

@@ -25,7 +25,7 @@ export interface Situation {
     readonly cluster: ClusterFacts;
     readonly nodeName: string;
     readonly peerAddress: string;
-    readonly targetEtcd: TargetEtcd | undefined;
+    readonly targetEtcd: TargetEtcd | "hangs" | undefined;
 }
 
 /** What state remembers, for a host that does not answer. */
@@ -157,11 +157,12 @@ function requireAddress(inputs: NodeInputs, host: HostFacts, known: readonly str
     });
 }
 
-async function askTargetEtcd({ target, inputs }: Session, host: HostFacts): Promise<TargetEtcd | undefined> {
+/** One that runs and does not answer in time may still serve anything: that is no proof that it serves nothing. */
+async function askTargetEtcd({ target, inputs }: Session, host: HostFacts): Promise<TargetEtcd | "hangs" | undefined> {
     if (!host.data.etcdDatabase || host.units.controller?.active !== "active") return undefined;
     const patience = Deadline.after(ETCD_PATIENCE);
     try {
-        const etcd = await connectEtcd(target, inputs.dataDir, patience);
+        const etcd = await connectEtcd(target, inputs.dataDir, patience, { timeout: ETCD_PATIENCE });
         try {
             const status = await etcd.status();
             return { clusterId: status.clusterId, memberIds: status.learner ? undefined : await memberIds(etcd) };
@@ -169,7 +170,7 @@ async function askTargetEtcd({ target, inputs }: Session, host: HostFacts): Prom
             etcd.close();
         }
     } catch {
-        return undefined;
+        return patience.expired ? "hangs" : undefined;
     }
 }
 

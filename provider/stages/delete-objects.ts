@@ -1,51 +1,69 @@
 import { type Deadline, waitFor } from "../deadline";
-import { TimeoutError } from "../errors";
-import type { ControlNodeObject, EtcdMemberObject, NodeObject } from "../facts/cluster";
+import { RefusedError, TimeoutError } from "../errors";
+import { type ControlNodeObject, type EtcdMemberObject, memberIdToHex, type NodeObject } from "../facts/cluster";
 import type { Operation } from "../pipelines/operation";
 import type { Outcome } from "../pipelines/stage";
 
 const LEASE_NAMESPACE = "kube-node-lease";
 
 /**
- * Deletes the EtcdMember of a member that left. k0s marks it `Joined=False` up to 11 s after etcd dropped the member
- * (observed.md). After our own leave an object it never updates is deleted all the same, because etcd has said the member is
- * gone; where the matrix says to wait for it (`mustSayLeft`), the wait failing is the removal failing.
+ * Waits until k0s marks the object `Joined=False`, up to 11 s after etcd dropped the member (observed.md). For a leave that is
+ * not ours: it ends without the state only as a failure.
+ */
+export async function waitUntilMarkedLeft(
+    { cluster, inputs }: Operation,
+    object: EtcdMemberObject,
+    deadline: Deadline,
+): Promise<Outcome> {
+    await waitFor<true>({
+        stage: "waiting for Joined=False",
+        host: inputs.host,
+        deadline,
+        advice: "Runbook: docs/runbook.md#interrupted-removal",
+        look: async () => {
+            const now = (await cluster.kube.etcdMembers()).find(({ uid }) => uid === object.uid);
+            const left = now === undefined || now.joined === "False";
+            return left ? { done: true } : { seen: `Joined=${now.joined ?? "nothing"}` };
+        },
+    });
+}
+
+/**
+ * Deletes the EtcdMember of a member that left, once it says so. One that k0s never updates is deleted all the same, because
+ * etcd, read before and after the wait, does not list the member (safety.md 10); the outcome says so.
  */
 export async function deleteEtcdMember(
     operation: Operation,
     object: EtcdMemberObject,
-    mustSayLeft: boolean,
     deadline: Deadline,
 ): Promise<Outcome> {
-    const warning = (await saysLeft(operation, object, mustSayLeft, deadline))
-        ? ""
-        : " although k0s never marked it as left";
+    await proveGone(operation, object);
+    const warning = await marked(operation, object, deadline);
+    await proveGone(operation, object);
     await operation.cluster.kube.deleteEtcdMember(object.name, object.uid);
     return `${object.name} deleted${warning}`;
 }
 
-async function saysLeft(
-    { cluster, inputs }: Operation,
-    object: EtcdMemberObject,
-    mustSayLeft: boolean,
-    deadline: Deadline,
-): Promise<boolean> {
+async function marked(operation: Operation, object: EtcdMemberObject, deadline: Deadline): Promise<string> {
     try {
-        return await waitFor<true>({
-            stage: "waiting for Joined=False",
-            host: inputs.host,
-            deadline,
-            advice: "Runbook: docs/runbook.md#interrupted-removal",
-            look: async () => {
-                const now = (await cluster.kube.etcdMembers()).find(({ uid }) => uid === object.uid);
-                const left = now === undefined || now.joined === "False";
-                return left ? { done: true } : { seen: `Joined=${now.joined ?? "nothing"}` };
-            },
-        });
+        await waitUntilMarkedLeft(operation, object, deadline);
+        return "";
     } catch (error) {
-        if (mustSayLeft || !(error instanceof TimeoutError)) throw error;
-        return false;
+        if (!(error instanceof TimeoutError)) throw error;
+        return "; warning: k0s never marked it as left";
     }
+}
+
+/** Deleting the object of a member that counts would leave a voter without a handle to remove it by. */
+async function proveGone({ cluster, inputs }: Operation, { name, memberId }: EtcdMemberObject): Promise<void> {
+    const { members } = await cluster.etcd.members();
+    if (memberId === undefined || !members.some(({ id }) => id === memberId)) return;
+    throw new RefusedError({
+        stage: "deleting the EtcdMember",
+        host: inputs.host,
+        what: `member ${memberIdToHex(memberId)} of EtcdMember ${name} is still in etcd`,
+        topic: "leave-in-progress",
+    });
 }
 
 export async function deleteNode({ cluster }: Operation, node: NodeObject): Promise<Outcome> {

@@ -1,3 +1,4 @@
+import { sharedAddresses } from "../decide/address";
 import { countVoters, describeHealth } from "../decide/plan-common";
 import { majority } from "../decide/quorum";
 import { type Deadline, waitFor } from "../deadline";
@@ -51,5 +52,5 @@ async function ownMember(operation: HostOperation, deadline: Deadline): Promise<
 }
 
 function findOwn({ peerAddress }: HostOperation, members: readonly Member[]): Member | undefined {
-    return members.find(({ peerHosts }) => peerHosts.includes(peerAddress));
+    return members.find(({ peerHosts }) => sharedAddresses(peerHosts, [peerAddress]).length > 0);
 }

@@ -105,12 +105,34 @@ const CASES: readonly Case[] = [
         "two members have its address",
         [member("c3"), member("c3", { id: 7n, name: "" })],
         [etcdMember("c3")],
+        "VerdictHazardCRMissing",
+        true,
+    ],
+    [
+        "two members have its address, and each its object",
+        [member("c3"), member("c3", { id: 7n })],
+        [etcdMember("c3"), etcdMember("c3-old", { memberId: 7n, peerAddress: address("c3") })],
         "VerdictUnknown",
     ],
     [
-        "two objects have its address",
+        "two objects have its address, one of a member that is no more",
         voter,
         [etcdMember("c3"), etcdMember("c3-old", { memberId: 9n, peerAddress: address("c3") })],
+        "VerdictOOBRemovalStaleCR",
+    ],
+    [
+        "an old object of its address says properly that its member left",
+        voter,
+        [
+            etcdMember("c3"),
+            etcdMember("c3-old", {
+                memberId: 9n,
+                peerAddress: address("c3"),
+                leave: true,
+                joined: "False",
+                annotations: { [LEAVE_ANNOTATION]: "9" },
+            }),
+        ],
         "VerdictUnknown",
     ],
     [

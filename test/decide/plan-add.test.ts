@@ -56,6 +56,21 @@ describe("planning an add", () => {
         assert.equal(added(controller({ ...facts, targetEtcd: same })).steps.kind, "adopt");
     });
 
+    it("leaves it to the matrix to refuse another cluster's host by its CA", () => {
+        const host = controllerHost("c3", { ca: { pki: "sha256:other", kubelet: undefined, unreadable: false } });
+        const targetEtcd = { clusterId: 1n, memberIds: [1n] };
+        const refusal = refused(planAdd(controller({ host, cluster: twoControllers, targetEtcd })));
+        assert.match(refusal.what, /^scenario 5 .*: report, fail$/);
+        assert.equal(refusal.topic, "foreign-cluster");
+    });
+
+    it("does not add a host whose own etcd hangs, because nobody knows which cluster it serves", () => {
+        const facts = { host: controllerHost("c3"), cluster: cluster() };
+        const refusal = refused(planAdd(controller({ ...facts, targetEtcd: "hangs" })));
+        assert.equal(refusal.topic, "broken-installation");
+        assert.equal(refusal.lookAgain, true);
+    });
+
     it("refuses a wiped host whose member still counts, and names scenario, verdict and evidence", () => {
         const refusal = refused(planAdd(controller({ cluster: cluster() })));
         assert.equal(refusal.what, "scenario 1 (Clean host), VerdictHealthy: report, fail");

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "mocha";
+import { LEAVE_ANNOTATION } from "../../provider/decide/etcd-verdict";
 import { OWNER_ANNOTATION, TOKEN_ANNOTATION } from "../../provider/decide/names";
 import { planRemove } from "../../provider/decide/plan";
+import type { ClusterFacts } from "../../provider/facts/cluster";
 import {
     BINARY,
     blankHost,
@@ -68,6 +70,13 @@ describe("planning a removal", () => {
             planRemove(leaving({ cluster: { ...twoControllers, nodes: cluster().nodes }, targetEtcd })),
         );
         assert.equal(refusal.topic, "second-cluster");
+    });
+
+    it("takes a controller whose etcd hangs out by ID, and asks nothing of it", () => {
+        const hung = [member("c1"), member("c2"), member("c3", { health: "unhealthy" })];
+        const plan = removed(leaving({ cluster: cluster({ members: hung }), targetEtcd: "hangs" }));
+        assert.deepEqual([plan.steps.leave, plan.howToLeave], ["leave", "member-remove"]);
+        assert.equal(removed(leaving({ targetEtcd: "hangs" })).howToLeave, "member-remove");
     });
 
     it("drains and resets a worker", () => {
@@ -183,12 +192,27 @@ describe("finishing an interrupted removal", () => {
     const marked = { marker: marker("c3", "controller", { operation }) };
 
     it("does by ID a leave of ours that never ended", () => {
-        const etcdMembers = [etcdMember("c1"), etcdMember("c2"), etcdMember("c3", { leave: true })];
-        const plan = removed(leaving({ host: controllerHost("c3", marked), cluster: cluster({ etcdMembers }) }));
+        const asked = (annotations: Record<string, string>): ClusterFacts =>
+            cluster({
+                etcdMembers: [etcdMember("c1"), etcdMember("c2"), etcdMember("c3", { leave: true, annotations })],
+            });
+        const facts = asked({ [LEAVE_ANNOTATION]: "f03" });
+        const plan = removed(leaving({ host: controllerHost("c3", marked), cluster: facts }));
         assert.equal(plan.steps.leave, "leave");
         assert.equal(plan.howToLeave, "member-remove");
-        const foreign = removed(leaving({ cluster: cluster({ etcdMembers }) }));
-        assert.equal(foreign.steps.leave, "wait-left");
+        assert.equal(removed(leaving({ cluster: facts })).steps.leave, "wait-left");
+        // We wait for what somebody else asked for, also when we waited in vain before.
+        const again = removed(leaving({ host: controllerHost("c3", marked), cluster: asked({}) }));
+        assert.equal(again.steps.leave, "wait-left");
+    });
+
+    it("does not wait for ever for the object of a member that we took out", () => {
+        const object = etcdMember("c3", { leave: true, annotations: { [LEAVE_ANNOTATION]: "f03" } });
+        const facts = { ...twoControllers, etcdMembers: [...twoControllers.etcdMembers, object] };
+        const waiting = removed(leaving({ cluster: facts }));
+        assert.deepEqual([waiting.steps.leave, waiting.resumes], ["wait-joined-false", undefined]);
+        const ours = removed(leaving({ host: controllerHost("c3", marked), cluster: facts }));
+        assert.deepEqual([ours.steps.leave, ours.resumes?.id], ["wait-joined-false", "operation-1"]);
     });
 
     it("goes on where our removal left an object that looks removed from outside", () => {

@@ -73,7 +73,7 @@ describe("a node that is what it should be", () => {
 
     it("keeps no object of an earlier member, once k0s says that it left", async () => {
         const stale = etcdMember("c3", { leave: true, joined: "False" });
-        const node = scene({ cluster: cluster({ etcdMembers: [stale] }) });
+        const node = scene({ cluster: cluster({ etcdMembers: [stale], members: [member("c1"), member("c2")] }) });
         await deleteStaleObject(node.operation, stale);
         assert.deepEqual(touching(node), ["kube deleteEtcdMember c3 uid-etcdmember-c3"]);
     });

@@ -12,6 +12,7 @@ import {
 import type { Situation } from "../../provider/resource/look";
 import { newToken } from "../../provider/resource/ownership";
 import type { Session } from "../../provider/resource/session";
+import { TIMEOUT_DEFAULTS } from "../../provider/resource/defaults";
 import {
     address,
     blankHost,
@@ -84,14 +85,18 @@ describe("a decision", () => {
     it("is made on one look where nothing will pass by itself", async () => {
         let looks = 0;
         const look = async (): Promise<Situation> => situation({ nodeName: `look ${(looks += 1)}` });
-        const { situation: seen } = await decideSettled(look, () => ({ lookAgain: false }));
+        const { situation: seen } = await decideSettled({ timeouts: { ...TIMEOUT_DEFAULTS } }, look, () => ({
+            lookAgain: false,
+        }));
         assert.equal(seen.nodeName, "look 1");
     });
 
     it("is made again on another look while what was seen may pass by itself", async () => {
         let looks = 0;
         const look = async (): Promise<Situation> => situation({ nodeName: `look ${(looks += 1)}` });
-        const settled = await decideSettled(look, ({ nodeName }) => ({ lookAgain: nodeName === "look 1" }));
+        const settled = await decideSettled({ timeouts: { ...TIMEOUT_DEFAULTS } }, look, ({ nodeName }) => ({
+            lookAgain: nodeName === "look 1",
+        }));
         assert.equal(settled.situation.nodeName, "look 2");
         assert.equal(settled.plan.lookAgain, false);
     });

@@ -19,7 +19,7 @@ export function publishEtcdMember({ cluster, host, config, invocationId }: Contr
 }
 
 export function publishStatus({ cluster, host, config, member }: ControllerDaemon): void {
-    if (cluster === undefined || member === undefined) return;
+    if (cluster === undefined || member === undefined || host.losesMemberStatus) return;
     const name = host.hostName.trim().toLowerCase();
     cluster.store.update(RESOURCES.etcdMembers, name, (object) => {
         object.status = {

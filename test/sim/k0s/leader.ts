@@ -12,6 +12,8 @@ const REACTION = 0.05;
 /** What the k0s leader does with EtcdMembers (era C, k0s-interfaces.md 3.4), and who it is. */
 export class K0sLeader {
     holder: ControllerDaemon | undefined;
+    /** Its process hangs: it holds on to its leadership and looks at nothing. */
+    hangs = false;
     private readonly yielding = new Map<ControllerDaemon, number>();
     private next: SimTimer | undefined;
     private takeOver: SimTimer | undefined;
@@ -60,6 +62,7 @@ export class K0sLeader {
     private look(): void {
         const { holder, cluster } = this;
         this.lookAfter(TIMING.resync);
+        if (this.hangs) return;
         const own = holder?.member;
         if (holder === undefined || own === undefined || !cluster.etcd.hasQuorum(own.id)) return;
         for (const object of cluster.store.list(RESOURCES.etcdMembers)) {

@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+
 export interface Owner {
     readonly user: string;
     readonly group: string;
@@ -69,6 +71,14 @@ export class FileSystem {
             (path) => path !== directory && path.startsWith(prefix),
         );
         return [...new Set(inside.map((path) => path.slice(prefix.length).split("/")[0] ?? ""))].sort();
+    }
+
+    /** Everything there is, a line each: to compare two moments. */
+    inventory(): string[] {
+        const files = [...this.files].map(([path, { content, mode }]) => {
+            return `${path} ${mode.toString(8)} ${createHash("sha256").update(content).digest("hex")}`;
+        });
+        return [...files, ...[...this.directories].map((path) => `${path}/`)].sort();
     }
 
     remove(path: string): void {

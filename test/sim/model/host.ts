@@ -58,6 +58,8 @@ export class SimHost {
     hostKey = newHostKey();
     /** k0s is killed before it can carry out its next leave (k0s#8141). */
     revokesNextLeave = false;
+    /** k0s on it creates its EtcdMember, and the write of the status fails, which it only logs (k0s-interfaces.md 3.3). */
+    losesMemberStatus = false;
     /** etcd on it does not answer, as after SIGSTOP. */
     etcdHung = false;
     /** Programs that fail from now on: name → what they print on stderr. */

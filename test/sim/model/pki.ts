@@ -27,20 +27,32 @@ export async function createPki(): Promise<ClusterPki> {
     return { ca: ca.cert, etcdCa: etcdCa.cert, admin, kubelet, apiServer, etcdServer, etcdClient };
 }
 
+let reused: Promise<ClusterPki[]> | undefined;
+
 /** Certificates are made asynchronously, clusters at one moment: some are kept ready. */
 export class PkiPool {
     private readonly ready: ClusterPki[] = [];
 
     static async filled(count: number): Promise<PkiPool> {
-        const pool = new PkiPool();
+        const pool = new PkiPool(true);
         pool.ready.push(...(await Promise.all(Array.from({ length: count }, createPki))));
         return pool;
     }
 
+    /** The same certificates as the other simulations of this process that reuse them; for many that need few clusters. */
+    static async reusing(count: number): Promise<PkiPool> {
+        reused ??= Promise.all(Array.from({ length: count }, createPki));
+        const pool = new PkiPool(false);
+        pool.ready.push(...(await reused));
+        return pool;
+    }
+
+    private constructor(private readonly refills: boolean) {}
+
     take(): ClusterPki {
         const pki = this.ready.shift();
         if (pki === undefined) throw new Error("the simulation has no certificates left for another cluster");
-        void createPki().then((next) => this.ready.push(next));
+        if (this.refills) void createPki().then((next) => this.ready.push(next));
         return pki;
     }
 }

@@ -101,6 +101,11 @@ export class ObjectStore {
         return keys.map((key) => this.objects.get(key) as KubeObject);
     }
 
+    /** Every object of every kind. */
+    all(): readonly KubeObject[] {
+        return [...this.objects.values()];
+    }
+
     /** The object must not exist yet. */
     create(resource: Resource, object: Partial<KubeObject> & { metadata: ObjectMeta }): KubeObject {
         const created: KubeObject = {

@@ -80,7 +80,7 @@ export const cleanUp: Program = (host, values) => {
 };
 
 /** What `k0s reset` removes; a mount point stays, empty. */
-function resetHost(host: SimHost, dataDir: string, kubeletRootDir: string): void {
+export function resetHost(host: SimHost, dataDir: string, kubeletRootDir: string): void {
     const { files } = host;
     for (const directory of [kubeletRootDir, dataDir]) {
         if (host.mounts.includes(directory)) files.removeContent(directory);
