@@ -91,12 +91,13 @@ export function isStoredOnly(changed: readonly string[]): boolean {
 
 /** Both completed: at the end of a refresh `news` are the inputs in state, as an older version checked them. */
 function bagsOf(olds: Bag, given: Bag): Bags {
-    const news = completeInputs(kindOfRole(given["role"]), given) as unknown as Bag;
+    const news: Bag = { ...given, ...completeInputs(kindOfRole(given["role"]), given) };
     return { olds, before: withTodaysDefaults(inputsOf(olds) as unknown as Bag, news), news };
 }
 
 function changesBetween({ before, news }: Bags): string[] {
     const names = new Set([...Object.keys(before), ...Object.keys(news)]);
+    names.delete("__provider");
     return [...names].filter((name) => !isDeepStrictEqual(before[name], news[name]));
 }
 
