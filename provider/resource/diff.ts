@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { prefixedLog, silentLog, type Log } from "../log";
+import { completeInputs } from "./check";
 import { withTodaysDefaults } from "./earlier-defaults";
+import { kindOfRole } from "./schema";
 import { type Bag, isBag } from "./shape";
 import { inputsOf, resourceName, SCHEMA_VERSION } from "./state";
 
@@ -65,9 +67,9 @@ export function diff(olds: Bag, news: Bag, log: Log = logOf(news)): DiffResult {
 
 /** The decision behind `diff`. */
 export function difference(olds: Bag, news: Bag): Difference {
-    const before = storedInputs(olds, news);
-    const changed = changesBetween(before, news);
-    const replaces = changed.filter((property) => replacesNode(property, { olds, before, news }));
+    const bags = bagsOf(olds, news);
+    const changed = changesBetween(bags);
+    const replaces = changed.filter((property) => replacesNode(property, bags));
     const reason = reasonInState(olds);
     return {
         changes: changed.length > 0 || reason !== undefined,
@@ -79,7 +81,7 @@ export function difference(olds: Bag, news: Bag): Difference {
 
 /** Inputs that differ; what is not known yet differs from everything. `olds`: outputs in state; `news`: checked inputs. */
 export function changedInputs(olds: Bag, news: Bag): string[] {
-    return changesBetween(storedInputs(olds, news), news);
+    return changesBetween(bagsOf(olds, news));
 }
 
 /** True where a change of these inputs needs no look at any host: `update` only stores them. */
@@ -87,11 +89,13 @@ export function isStoredOnly(changed: readonly string[]): boolean {
     return changed.every((property) => EFFECTS[property] === "store");
 }
 
-function storedInputs(olds: Bag, news: Bag): Bag {
-    return withTodaysDefaults(inputsOf(olds) as unknown as Bag, news);
+/** Both completed: at the end of a refresh `news` are the inputs in state, as an older version checked them. */
+function bagsOf(olds: Bag, given: Bag): Bags {
+    const news: Bag = { ...given, ...completeInputs(kindOfRole(given["role"]), given) };
+    return { olds, before: withTodaysDefaults(inputsOf(olds) as unknown as Bag, news), news };
 }
 
-function changesBetween(before: Bag, news: Bag): string[] {
+function changesBetween({ before, news }: Bags): string[] {
     const names = new Set([...Object.keys(before), ...Object.keys(news)]);
     names.delete("__provider");
     return [...names].filter((name) => !isDeepStrictEqual(before[name], news[name]));

@@ -43,8 +43,10 @@ async function readThrough(session: Session, id: string, outs: NodeOutputs): Pro
                 lookAgain: false,
             },
     );
-    if (isGone({ ...situation, state: knowledge.state })) return {};
     const { host } = situation;
+    // What an add that did not end left on its host goes with the resource, so the resource stays as long as that is there.
+    const isHalfMade = outs.status === "joining" && host?.marker?.token === outs.token;
+    if (!isHalfMade && isGone({ ...situation, state: knowledge.state })) return {};
     if (host === undefined) return { id, props: withDrift(outs, "unreachable", plan.drift) };
     const k0sVersion = host.status.state === "answers" ? host.status.version : outs.k0sVersion;
     return {

@@ -53,6 +53,11 @@ describe("diff", () => {
         assert.deepEqual(Object.keys(OTHER).sort(), Object.keys(EFFECTS).sort());
     });
 
+    it("takes inputs of an earlier version for what they mean today, as at the end of a refresh", () => {
+        const { backup: _, lock: __, ...older } = checked({});
+        assert.deepEqual(diff(stored(checked({})), older, silentLog), NOTHING);
+    });
+
     it("takes an earlier default for today's, and a program that names it by its word", () => {
         assert.deepEqual(compare({ timeouts: { api: 180 } }, {}), NOTHING);
         assert.deepEqual(compare({ timeouts: { api: 180 } }, { timeouts: { api: 180 } }), NOTHING);
