@@ -1,8 +1,9 @@
+import type { Deadline } from "../deadline";
 import { EngineGoneError } from "../engine";
 import { messageOf } from "../errors";
 import { type BackupMoment, backUpOnHelper, backUpToDirectory } from "../stages/backup";
 import type { Operation } from "./operation";
-import { runStage } from "./stage";
+import { type Outcome, runStage } from "./stage";
 
 /**
  * A backup of the cluster before or after its etcd members change (safety.md 23; spec/002, "Pre-operation backup",
@@ -27,10 +28,11 @@ export async function backUp(
 async function takeBackup(operation: Operation, moment: BackupMoment): Promise<void> {
     const { log, inputs } = operation;
     const { directory } = inputs.backup;
-    const name = moment.when === "before" ? "pre-operation backup" : "post-operation backup";
-    await runStage(log, name, inputs.timeouts.backup, (deadline) =>
+    const take = (deadline: Deadline): Promise<Outcome> =>
         directory === undefined
             ? backUpOnHelper(operation, moment, deadline)
-            : backUpToDirectory(operation, moment, directory, deadline),
-    );
+            : backUpToDirectory(operation, moment, directory, deadline);
+    await (moment.when === "before"
+        ? runStage(log, "pre-operation backup", inputs.timeouts.backup, take)
+        : runStage(log, "post-operation backup", inputs.timeouts.backup, take));
 }

@@ -39,9 +39,9 @@ export async function removeLastController(
         const host = withHost(operationOf("controller", session, held, situation, outs), session, situation);
         if (host === undefined) return;
         started();
-        await recordEnd(host);
         await backUp(host, "before");
         await proveUnchanged(host, STAGE);
+        await recordEnd(host);
         await runStage(log, "stopping the last controller", inputs.timeouts.stop, (deadline) =>
             stopService(host, deadline),
         );

@@ -50,7 +50,7 @@ describe("the runbook", () => {
 });
 
 function changesSomething(command: string): boolean {
-    return /\b(systemctl (re)?start|systemctl disable|etcd leave|reset|restore|delete|patch|annotate|sed -i|member\/remove|rm )/.test(
+    return /\b(systemctl (re)?start|systemctl disable|etcd leave|reset|restore|delete|patch|annotate|sed -i|member\/remove|rm |mv |useradd)/.test(
         command,
     );
 }
