@@ -9,7 +9,7 @@ import { removeLastController } from "./last-controller";
 import { look, type Situation } from "./look";
 import { type Session, withSession } from "./session";
 import { inputsOf, type NodeOutputs } from "./state";
-import { operationOf, underLock, withHost } from "./under-lock";
+import { interruptedBefore, operationOf, underLock, withHost } from "./under-lock";
 
 /** Removals of this process that have not ended, by cluster: the end of a cluster waits for its others. */
 const running = new Map<string | undefined, number>();
@@ -38,7 +38,8 @@ export async function remove(kind: NodeKind, _id: string, outs: NodeOutputs): Pr
 }
 
 async function removeOne(kind: NodeKind, session: Session, outs: NodeOutputs, started: () => void): Promise<void> {
-    const { situation, plan } = await settle(session, outs, knowledgeOf(outs));
+    const record = await interruptedBefore(kind, session, outs.nodeName);
+    const { situation, plan } = await settle(session, outs, knowledgeOf(outs, record));
     refuseIfSaid(plan, session.inputs.host);
     if (plan.kind === "leave-alone") {
         session.log.line(plan.why);

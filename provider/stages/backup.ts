@@ -1,9 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { stringify } from "yaml";
 import type { BackupArchive } from "../adapters/host";
-import { filesReferredTo } from "../adapters/k0s/config";
 import { encryptWithPassphrase } from "../adapters/local/age";
 import { LocalDirectory } from "../adapters/local/new-file";
 import type { Deadline } from "../deadline";
@@ -11,6 +9,7 @@ import { ConnectionError } from "../errors";
 import type { BackupInputs } from "../inputs";
 import type { Operation } from "../pipelines/operation";
 import type { Outcome } from "../pipelines/stage";
+import { referredFiles } from "./referred-files";
 
 const STAGE = "backing up";
 
@@ -79,7 +78,7 @@ async function makeArchive(
             directory: BACKUP_DIRECTORY,
             name: `${nodeName}-${when}-${change}`,
             keep,
-            files: filesReferredTo(stringify(config ?? {})),
+            files: await referredFiles(helper, config, helperFacts.dataDir, deadline),
         },
         deadline,
     );

@@ -61,6 +61,20 @@ const OPERATIONS: readonly Operation[] = [
     rebuilding("w1", ["w1"]),
     rebuilding("c3", ["c2", "c3"]),
     {
+        title: "removing c3, whose machine is dead,",
+        settled: ["c2", "c3"],
+        node: "c3",
+        prepare: async (world) => {
+            const more = { onUnreachable: "remove-from-cluster", timeouts: { connect: 2 } };
+            const made = await world.create("c3", more);
+            world.sim.find("c3").powerOff();
+            await world.rest();
+            return made;
+        },
+        run: (_world, { id, outs }) => World.kindOf("c3").delete(id, outs),
+        except: /no member|not a pulumi-mke program/,
+    },
+    {
         title: "removing the last controller",
         settled: [],
         node: "c1",

@@ -1,5 +1,5 @@
-import { parse, stringify } from "yaml";
-import { referencesIn, splitArg } from "./references";
+import { stringify } from "yaml";
+import { splitArg } from "./references";
 
 type Tree = Record<string, unknown>;
 
@@ -8,9 +8,6 @@ const HOST_ETCD_ARGS = /^(name|listen-.*|advertise-.*|initial-.*)$/;
 /** API server arguments that hold an address of this host. */
 const HOST_API_ARGS = new Set(["advertise-address", "bind-address"]);
 const ANY_ADDRESS = new Set(["0.0.0.0", "::"]);
-
-/** k0s makes these while it joins. */
-const MADE_BY_K0S = /^\/(run|var\/run)\/|\/pki\//;
 
 export interface JoinerAddresses {
     /** For `spec.api.address` and `spec.storage.etcd.peerAddress`. */
@@ -31,16 +28,6 @@ export function configForJoiner(
     stripHost(config, own.address);
     const merged = merge(withAddresses(config, own.address), user ?? {});
     return stringify(merged);
-}
-
-/**
- * Absolute paths that k0s or its components read at start, so that they must exist before the join: values of every
- * `extraArgs` and `rawArgs`, and the known file fields. What k0s itself makes or writes is not among them.
- */
-export function filesReferredTo(config: string): string[] {
-    return referencesIn(parse(config))
-        .filter(({ path, use }) => use !== "output" && !MADE_BY_K0S.test(path))
-        .map(({ path }) => path);
 }
 
 /**

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "mocha";
 import { parse } from "yaml";
-import { configForJoiner, filesReferredTo, handOnConfig } from "../../../provider/adapters/k0s/config";
+import { configForJoiner, handOnConfig } from "../../../provider/adapters/k0s/config";
 import { fixture } from "../../support/fixtures";
 
 const HELPER = {
@@ -100,45 +100,6 @@ describe("the k0s.yaml of a joining controller", () => {
             spec: { api: { address: "10.0.0.2" }, storage: { type: "etcd", etcd: { peerAddress: "10.0.0.2" } } },
         });
     });
-});
-
-describe("the files a k0s.yaml refers to", () => {
-    const files = (spec: unknown): string[] =>
-        filesReferredTo(configForJoiner({ spec }, { address: "10.0.0.2" }, undefined));
-
-    it("are the absolute paths among arguments and the known fields", () => {
-        const spec = {
-            api: {
-                extraArgs: {
-                    "encryption-provider-config": "/etc/k0s/enc.yaml",
-                    "oidc-ca-file": "/etc/ssl/oidc.pem",
-                    "feature-gates": "A=true",
-                    v: 2,
-                },
-                rawArgs: ["--audit-policy-file=/etc/k0s/audit.yaml", "--profiling"],
-            },
-            controllerManager: { extraArgs: { kubeconfig: "/etc/k0s/cm.conf" } },
-            extensions: { helm: { repositories: [{ name: "r", caFile: "/etc/ssl/helm.pem" }] } },
-        };
-        assert.deepEqual(files(spec), [
-            "/etc/k0s/audit.yaml",
-            "/etc/k0s/cm.conf",
-            "/etc/k0s/enc.yaml",
-            "/etc/ssl/helm.pem",
-            "/etc/ssl/oidc.pem",
-        ]);
-    });
-
-    it("are not what the components write or k0s makes", () => {
-        const extraArgs = {
-            "audit-log-path": "/var/log/audit.log",
-            "client-ca-file": "/var/lib/k0s/pki/ca.crt",
-            "egress-socket": "/run/k0s/egress.sock",
-        };
-        assert.deepEqual(files({ api: { extraArgs } }), []);
-    });
-
-    it("are none in a plain configuration", () => assert.deepEqual(filesReferredTo("spec: {}"), []));
 });
 
 describe("the configuration to hand on", () => {
