@@ -17,6 +17,8 @@ export async function proveUnchanged(operation: Operation, stage: string): Promi
     const { held, cluster } = operation;
     await held.prove();
     const facts = await readCluster(cluster, { lease: held.lease }, Deadline.afterSeconds(LOOK_SECONDS));
+    // Looking takes a while, in which this process may have been asleep.
+    await held.prove();
     const now = ids(facts.members);
     const then = ids(operation.clusterFacts.members);
     if (now === then) return facts;

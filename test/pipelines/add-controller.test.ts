@@ -97,6 +97,7 @@ describe("adding a controller", () => {
             "c3 installService controller",
             "lock prove",
             "lock prove",
+            "lock prove",
             "c3 service enable controller",
             "c3 service start controller",
             "c1 invalidateJoinToken abcdef",

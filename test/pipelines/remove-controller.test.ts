@@ -86,6 +86,7 @@ describe("removing a controller", () => {
             "lock prove",
             "lock stretch 900",
             "lock prove",
+            "lock prove",
             ASKED,
             "lock prove",
             ...STOPPED,
