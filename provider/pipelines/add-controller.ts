@@ -1,4 +1,5 @@
 import type { Host } from "../adapters/host";
+import { Deadline } from "../deadline";
 import type { Member } from "../facts/cluster";
 import { verifyMembership } from "../stages/check-cluster";
 import type { CopyPlan } from "../stages/copy-files";
@@ -6,7 +7,7 @@ import { blankLeftToken, installService, startService, withJoinToken } from "../
 import { waitForVoter } from "../stages/join-etcd";
 import { markNode } from "../stages/mark-node";
 import { proveJoinable } from "../stages/baseline";
-import { proveLock } from "../stages/prove-lock";
+import { proveLock, stretchLock } from "../stages/prove-lock";
 import { markHost, recordInLock, recordOf } from "../stages/record-operation";
 import { stageBinary } from "../stages/stage-binary";
 import { verifyEtcdCluster, waitForApi, waitForEtcdMemberObject } from "../stages/verify-controller";
@@ -31,7 +32,7 @@ import { COMMAND_SECONDS, commandDeadline, JOIN_LEASE_SECONDS, SHORT_LEASE_SECON
 
 /** Joins one blank host as a voting controller (spec/002, "Control plane node addition"). Answers its member ID. */
 export async function addController(operation: HostOperation, controllers: readonly Host[]): Promise<bigint> {
-    const { log, inputs, held } = operation;
+    const { log, inputs } = operation;
     const { timeouts } = inputs;
     const record = recordOf(operation, "add");
 
@@ -50,7 +51,7 @@ export async function addController(operation: HostOperation, controllers: reado
         writeConfiguration(operation, deadline),
     );
 
-    await held.stretch(JOIN_LEASE_SECONDS);
+    await stretchLock(operation, JOIN_LEASE_SECONDS, commandDeadline());
     const memberId = await join(operation, material);
     await settle(operation, memberId);
     return memberId;
@@ -61,9 +62,9 @@ export async function addController(operation: HostOperation, controllers: reado
  * its service runs.
  */
 export async function continueController(operation: HostOperation, own: Member): Promise<bigint> {
-    const { log, inputs, held } = operation;
+    const { log, inputs } = operation;
+    await stretchLock(operation, JOIN_LEASE_SECONDS, commandDeadline());
     await runStage(log, "starting k0s", COMMAND_SECONDS, (deadline) => startService(operation, deadline));
-    await held.stretch(JOIN_LEASE_SECONDS);
     const others = idsOf(operation).filter((id) => id !== own.id);
     let memberId = 0n;
     await runStage(log, "joining etcd", inputs.timeouts.etcdJoin, async (deadline) => {
@@ -93,9 +94,9 @@ function join(operation: HostOperation, material: CopyPlan): Promise<bigint> {
 
 /** From a voter to a node that is proven to be one of this cluster, and marked. */
 async function settle(operation: HostOperation, memberId: bigint): Promise<void> {
-    const { log, inputs, held } = operation;
+    const { log, inputs } = operation;
     const { api, etcdJoin, ready } = inputs.timeouts;
-    await held.stretch(SHORT_LEASE_SECONDS);
+    await stretchLock(operation, SHORT_LEASE_SECONDS, Deadline.afterSeconds(api));
     await runStage(log, "verifying the etcd cluster", api, (deadline) =>
         verifyEtcdCluster(operation, memberId, deadline),
     );

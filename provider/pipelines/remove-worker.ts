@@ -35,11 +35,13 @@ export async function removeWorker(operation: Operation, removal: WorkerRemoval)
     await proveLock(operation, commandDeadline());
     if (host !== undefined)
         await runStage(log, "stopping k0s", operation.inputs.timeouts.stop, (deadline) => stopService(host, deadline));
-    if (node !== undefined)
+    if (node !== undefined) {
+        await proveLock(operation, commandDeadline());
         await runStage(log, "deleting the Node", COMMAND_SECONDS, () => deleteNode(operation, node));
+    }
     if (host !== undefined) {
         await operation.held.prove();
-        await resetMachine(host, steps);
+        await resetMachine(host, steps, () => proveLock(operation, commandDeadline()));
     }
     await deregisterFromMke(operation, false);
     if (host === undefined && removal.host !== undefined) await forgetMachine(removal.host);
@@ -92,10 +94,17 @@ async function giveBack(operation: Operation, error: MkeError): Promise<MkeError
     return withFate(error, `Node ${operation.nodeName} ${fate}.`);
 }
 
-export async function resetMachine(host: Machine, steps: Pick<RemoveSteps, "machine">): Promise<void> {
+/** `prove`: that the lock is still held; a reset may take minutes. Nobody's lock counts where the cluster has ended. */
+export async function resetMachine(
+    host: Machine,
+    steps: Pick<RemoveSteps, "machine">,
+    prove: () => Promise<void> = () => Promise.resolve(),
+): Promise<void> {
     const { log, inputs } = host;
-    if (steps.machine === "reset")
+    if (steps.machine === "reset") {
         await runStage(log, "resetting", inputs.timeouts.reset, (deadline) => resetHost(host, deadline));
+        await prove();
+    }
     if (steps.machine !== "none")
         await runStage(log, "cleaning folders", inputs.timeouts.reset, (deadline) => cleanFolders(host, deadline));
 }

@@ -199,10 +199,10 @@ describe("going on with an interrupted join", () => {
         assert.equal(await continueController(world.operation, own), memberId("c3"));
         assert.deepEqual(stagesOf(world), ["starting k0s", "joining etcd", ...SETTLING]);
         assert.deepEqual(steps(world).slice(0, 4), [
+            "lock stretch 900",
             "lock prove",
             "c3 service enable controller",
             "c3 service start controller",
-            "lock stretch 900",
         ]);
         assert.deepEqual(only(world.calls, "c1 createJoinToken", "c3 installService"), []);
     });
