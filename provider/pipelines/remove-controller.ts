@@ -25,9 +25,8 @@ import type { OperationRecord } from "../facts/host";
 import { backUp } from "./backups";
 import { checkVersionsBeforeRemoval } from "./checks";
 import { removeEtcdMaintenance } from "./material";
-import { deregisterFromMke } from "./mke";
 import type { HostOperation, Operation } from "./operation";
-import { drain, recordRemoval, resetMachine } from "./remove-worker";
+import { deregister, drain, recordRemoval, resetMachine } from "./remove-worker";
 import { runStage } from "./stage";
 import { COMMAND_SECONDS, commandDeadline, JOIN_LEASE_SECONDS, SHORT_LEASE_SECONDS } from "./timing";
 
@@ -43,6 +42,8 @@ export interface ControllerRemoval {
     readonly host: HostOperation | undefined;
     /** Our interrupted removal, which explains what is left. */
     readonly resumes?: OperationRecord;
+    /** The Node of another machine that has this one's address by now. */
+    readonly successor?: NodeObject | undefined;
     /** What the record of the operation says; default `remove`. */
     readonly recordAs?: OperationRecord["kind"];
 }
@@ -81,7 +82,7 @@ export async function removeController(operation: Operation, removal: Controller
         verifyMembership(operation, member === undefined ? {} : { removed: member.id }, deadline),
     );
     const membershipChanged = member !== undefined || finished !== undefined;
-    await deregisterFromMke(operation, membershipChanged);
+    await deregister(operation, removal, membershipChanged);
     if (membershipChanged) await backUp(operation, "after", "remove");
 }
 
