@@ -1,6 +1,6 @@
 import type { Host } from "../adapters/host";
 import { Deadline } from "../deadline";
-import type { Member } from "../facts/cluster";
+import type { EtcdMemberObject, Member } from "../facts/cluster";
 import { verifyMembership } from "../stages/check-cluster";
 import type { CopyPlan } from "../stages/copy-files";
 import { blankLeftToken, installService, startService, withJoinToken } from "../stages/install-service";
@@ -27,17 +27,26 @@ import {
 } from "./material";
 import { registerWithMke } from "./mke";
 import type { HostOperation } from "./operation";
+import { deleteStaleObject } from "./settle-node";
 import { runStage } from "./stage";
 import { COMMAND_SECONDS, commandDeadline, JOIN_LEASE_SECONDS, SHORT_LEASE_SECONDS } from "./timing";
 
-/** Joins one blank host as a voting controller (spec/002, "Control plane node addition"). Answers its member ID. */
-export async function addController(operation: HostOperation, controllers: readonly Host[]): Promise<bigint> {
+/**
+ * Joins one blank host as a voting controller (spec/002, "Control plane node addition"). `stale`: the EtcdMember that a removal of
+ * this host left; it goes once all checks have passed. Answers its member ID.
+ */
+export async function addController(
+    operation: HostOperation,
+    controllers: readonly Host[],
+    stale?: EtcdMemberObject,
+): Promise<bigint> {
     const { log, inputs } = operation;
     const { timeouts } = inputs;
     const record = recordOf(operation, "add");
 
     await checkBeforeJoin(operation, controllers);
     const material = await checkConfiguration(operation);
+    if (stale !== undefined) await deleteStaleObject(operation, stale);
     await backUp(operation, "before", "add");
     await runStage(log, "recording the operation", COMMAND_SECONDS, async (deadline) => {
         await recordInLock(operation, record);
