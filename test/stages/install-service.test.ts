@@ -105,7 +105,12 @@ describe("a join token", () => {
         const invalidateJoinToken = async (): Promise<void> => {
             if (!away) return;
             away = false;
-            throw new CommandError({ stage: "invalidating the join token", host: "c1", what: "k0s failed", exitCode: 1 });
+            throw new CommandError({
+                stage: "invalidating the join token",
+                host: "c1",
+                what: "k0s failed",
+                exitCode: 1,
+            });
         };
         const world = scene({ helper: { invalidateJoinToken } });
         assert.equal(await withJoinToken(world.operation, async () => "joined"), "joined");
