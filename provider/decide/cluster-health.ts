@@ -79,12 +79,16 @@ function leavingProblems({ members, etcdMembers }: ClusterFacts, exempt: Exempt)
         .map(({ name }) => ({ what: `EtcdMember ${name} is leaving`, transient: true, topic: "leave-in-progress" }));
 }
 
-function nodeProblems({ nodes }: ClusterFacts, exempt: Exempt, now: number): Problem[] {
+function nodeProblems({ nodes, members, controlNodes }: ClusterFacts, exempt: Exempt, now: number): Problem[] {
+    const peers = [...members.flatMap(({ peerHosts }) => peerHosts), ...controlNodes.flatMap((one) => one.addresses)];
+    // It may be the very one that goes: the lock names it only once the cluster is backed up.
+    const mayMove = ({ addresses }: NodeObject): boolean =>
+        exempt.controlPlaneMoves === true && sharedAddresses(addresses, peers).length > 0;
     return nodes
         .filter((node) => !node.ready && !exempt.nodeNames.includes(node.name))
         .map((node) => ({
             what: `Node ${node.name} is NotReady`,
-            transient: isWobble(node, now) || exempt.undecided?.includes(node.name) === true,
+            transient: isWobble(node, now) || exempt.undecided?.includes(node.name) === true || mayMove(node),
             topic: "unhealthy-bystander",
         }));
 }

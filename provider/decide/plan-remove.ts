@@ -215,6 +215,7 @@ function toPlan(situation: RemovalSituation, course: Course): RemovePlan {
         object: verdict?.object,
         node: steps.deleteNode ? node : undefined,
         controlNode: situation.role === "worker" ? undefined : controlNodeObject(situation),
+        successor: successorOf(situation),
         touchesHost,
         scenario: seen?.scenario.scenario,
         verdict,
@@ -267,6 +268,14 @@ function nodeObject(situation: RemovalSituation): NodeObject | undefined {
     if (node.machineId !== "" && node.machineId === state?.machineId) return node;
     const isUnknown = node.machineId === "" || (host === undefined && state?.machineId === undefined);
     return isUnknown && sharedAddresses(node.addresses, subjectAddresses(situation)).length > 0 ? node : undefined;
+}
+
+/** The Node of another machine that has the address now: what goes by the address is its by now. */
+function successorOf({ state, cluster, inputs, peerAddress }: RemovalSituation): NodeObject | undefined {
+    const addresses = [peerAddress, inputs.host ?? peerAddress];
+    const isOther = ({ machineId }: NodeObject): boolean =>
+        machineId !== "" && state?.machineId !== undefined && machineId !== state.machineId;
+    return cluster.nodes.find((node) => isOther(node) && sharedAddresses(node.addresses, addresses).length > 0);
 }
 
 /** k0s names it after the host, which the Node's name may hide; the address tells. */

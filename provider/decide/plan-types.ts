@@ -94,6 +94,8 @@ export interface RemovePlan extends Decision {
     /** undefined where there is none, or where it is not to be deleted. */
     readonly node: NodeObject | undefined;
     readonly controlNode: ControlNodeObject | undefined;
+    /** The Node of another machine that has the address now. */
+    readonly successor: NodeObject | undefined;
     /** False: nothing is written to the host; `notes` says why. */
     readonly touchesHost: boolean;
 }

@@ -1,12 +1,13 @@
 import type { Host } from "../adapters/host";
-import type { Member } from "../facts/cluster";
+import { Deadline } from "../deadline";
+import type { EtcdMemberObject, Member } from "../facts/cluster";
 import { verifyMembership } from "../stages/check-cluster";
 import type { CopyPlan } from "../stages/copy-files";
 import { blankLeftToken, installService, startService, withJoinToken } from "../stages/install-service";
 import { waitForVoter } from "../stages/join-etcd";
 import { markNode } from "../stages/mark-node";
 import { proveJoinable } from "../stages/baseline";
-import { proveLock } from "../stages/prove-lock";
+import { proveLock, stretchLock } from "../stages/prove-lock";
 import { markHost, recordInLock, recordOf } from "../stages/record-operation";
 import { stageBinary } from "../stages/stage-binary";
 import { verifyEtcdCluster, waitForApi, waitForEtcdMemberObject } from "../stages/verify-controller";
@@ -26,17 +27,26 @@ import {
 } from "./material";
 import { registerWithMke } from "./mke";
 import type { HostOperation } from "./operation";
+import { deleteStaleObject } from "./settle-node";
 import { runStage } from "./stage";
 import { COMMAND_SECONDS, commandDeadline, JOIN_LEASE_SECONDS, SHORT_LEASE_SECONDS } from "./timing";
 
-/** Joins one blank host as a voting controller (spec/002, "Control plane node addition"). Answers its member ID. */
-export async function addController(operation: HostOperation, controllers: readonly Host[]): Promise<bigint> {
-    const { log, inputs, held } = operation;
+/**
+ * Joins one blank host as a voting controller (spec/002, "Control plane node addition"). `stale`: the EtcdMember that a removal of
+ * this host left; it goes once all checks have passed. Answers its member ID.
+ */
+export async function addController(
+    operation: HostOperation,
+    controllers: readonly Host[],
+    stale?: EtcdMemberObject,
+): Promise<bigint> {
+    const { log, inputs } = operation;
     const { timeouts } = inputs;
     const record = recordOf(operation, "add");
 
     await checkBeforeJoin(operation, controllers);
     const material = await checkConfiguration(operation);
+    if (stale !== undefined) await deleteStaleObject(operation, stale);
     await backUp(operation, "before", "add");
     await runStage(log, "recording the operation", COMMAND_SECONDS, async (deadline) => {
         await recordInLock(operation, record);
@@ -50,7 +60,7 @@ export async function addController(operation: HostOperation, controllers: reado
         writeConfiguration(operation, deadline),
     );
 
-    await held.stretch(JOIN_LEASE_SECONDS);
+    await stretchLock(operation, JOIN_LEASE_SECONDS, commandDeadline());
     const memberId = await join(operation, material);
     await settle(operation, memberId);
     return memberId;
@@ -61,9 +71,9 @@ export async function addController(operation: HostOperation, controllers: reado
  * its service runs.
  */
 export async function continueController(operation: HostOperation, own: Member): Promise<bigint> {
-    const { log, inputs, held } = operation;
+    const { log, inputs } = operation;
+    await stretchLock(operation, JOIN_LEASE_SECONDS, commandDeadline());
     await runStage(log, "starting k0s", COMMAND_SECONDS, (deadline) => startService(operation, deadline));
-    await held.stretch(JOIN_LEASE_SECONDS);
     const others = idsOf(operation).filter((id) => id !== own.id);
     let memberId = 0n;
     await runStage(log, "joining etcd", inputs.timeouts.etcdJoin, async (deadline) => {
@@ -93,9 +103,9 @@ function join(operation: HostOperation, material: CopyPlan): Promise<bigint> {
 
 /** From a voter to a node that is proven to be one of this cluster, and marked. */
 async function settle(operation: HostOperation, memberId: bigint): Promise<void> {
-    const { log, inputs, held } = operation;
+    const { log, inputs } = operation;
     const { api, etcdJoin, ready } = inputs.timeouts;
-    await held.stretch(SHORT_LEASE_SECONDS);
+    await stretchLock(operation, SHORT_LEASE_SECONDS, Deadline.afterSeconds(api));
     await runStage(log, "verifying the etcd cluster", api, (deadline) =>
         verifyEtcdCluster(operation, memberId, deadline),
     );

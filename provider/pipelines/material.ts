@@ -4,7 +4,7 @@ import { labelSelinux, relabelSelinux } from "../stages/label-selinux";
 import { putOn } from "../stages/record-operation";
 import { giveOwners, planConfiguration, syncConfiguration as copyConfiguration } from "../stages/sync-configuration";
 import { syncRegistry } from "../stages/sync-registry";
-import type { HostOperation } from "./operation";
+import type { HostOperation, Machine } from "./operation";
 import { runStage } from "./stage";
 import { CHECK_SECONDS, COMMAND_SECONDS, commandDeadline } from "./timing";
 
@@ -64,7 +64,7 @@ export async function installEtcdMaintenance(operation: HostOperation): Promise<
 }
 
 /** Its counterpart, before the host is reset; absent where we did not install it. */
-export async function removeEtcdMaintenance(operation: HostOperation): Promise<void> {
+export async function removeEtcdMaintenance(operation: Machine): Promise<void> {
     if ((putOn(operation)?.units ?? []).length === 0) return;
     await runStage(operation.log, "removing etcd maintenance", operation.inputs.timeouts.stop, (deadline) =>
         removeMaintenance(operation, deadline),

@@ -1,6 +1,9 @@
 import type { LeaveMethod } from "../decide/quorum";
 import type { RemoveSteps } from "../decide/matrix";
+import { Deadline } from "../deadline";
+import { sharedAddresses } from "../decide/address";
 import {
+    type ClusterFacts,
     type ControlNodeObject,
     type EtcdMemberObject,
     type Member,
@@ -16,15 +19,14 @@ import {
     waitUntilMarkedLeft,
 } from "../stages/delete-objects";
 import { leaveById, leaveBySpec, moveLeadership, proveLeft, waitUntilLeft } from "../stages/leave-etcd";
-import { proveLock } from "../stages/prove-lock";
+import { proveLock, stretchLock } from "../stages/prove-lock";
 import { stopService } from "../stages/reset-host";
 import type { OperationRecord } from "../facts/host";
 import { backUp } from "./backups";
 import { checkVersionsBeforeRemoval } from "./checks";
 import { removeEtcdMaintenance } from "./material";
-import { deregisterFromMke } from "./mke";
 import type { HostOperation, Operation } from "./operation";
-import { drain, recordRemoval, resetMachine } from "./remove-worker";
+import { deregister, drain, recordRemoval, resetMachine } from "./remove-worker";
 import { runStage } from "./stage";
 import { COMMAND_SECONDS, commandDeadline, JOIN_LEASE_SECONDS, SHORT_LEASE_SECONDS } from "./timing";
 
@@ -40,6 +42,8 @@ export interface ControllerRemoval {
     readonly host: HostOperation | undefined;
     /** Our interrupted removal, which explains what is left. */
     readonly resumes?: OperationRecord;
+    /** The Node of another machine that has this one's address by now. */
+    readonly successor?: NodeObject | undefined;
     /** What the record of the operation says; default `remove`. */
     readonly recordAs?: OperationRecord["kind"];
 }
@@ -51,61 +55,72 @@ export interface ControllerRemoval {
 export async function removeController(operation: Operation, removal: ControllerRemoval): Promise<void> {
     const { log, inputs, held } = operation;
     const { host, member, steps } = removal;
-    await checkBeforeRemoval(operation, removal);
+    const finished = finishedLeave(operation, removal);
+    await checkBeforeRemoval(operation, removal, finished !== undefined);
     if (member !== undefined) await backUp(operation, "before", "remove");
-    await recordRemoval(operation, removal, member?.id ?? removedBefore(removal));
+    await recordRemoval(operation, removal, member?.id ?? finished);
 
     if (steps.order === "object-first") await deleteObject(operation, removal);
     if (steps.order !== "leave-first") await drainIfAsked(operation, removal);
-    await held.stretch(JOIN_LEASE_SECONDS);
+    await stretchLock(operation, JOIN_LEASE_SECONDS, commandDeadline());
     await leaveEtcd(operation, removal);
     if (member !== undefined) await proveLeft(operation, member.id);
     if (steps.order === "leave-first") await waitUntilMarked(operation, removal);
     await proveLock(operation, commandDeadline());
     if (host !== undefined)
         await runStage(log, "stopping k0s", inputs.timeouts.stop, (deadline) => stopService(host, deadline));
-    await held.stretch(SHORT_LEASE_SECONDS);
+    await stretchLock(operation, SHORT_LEASE_SECONDS, Deadline.afterSeconds(inputs.timeouts.api));
     if (steps.order !== "object-first") await deleteObject(operation, removal);
     if (steps.order === "leave-first") await drainIfAsked(operation, removal);
     await deleteRecords(operation, removal);
     if (host !== undefined) {
         await held.prove();
         await removeEtcdMaintenance(host);
-        await resetMachine(host, steps);
+        await resetMachine(host, steps, () => proveLock(operation, commandDeadline()));
     }
     await runStage(log, "verifying etcd", inputs.timeouts.api, (deadline) =>
         verifyMembership(operation, member === undefined ? {} : { removed: member.id }, deadline),
     );
-    await deregisterFromMke(operation, member !== undefined);
-    if (member !== undefined || finishesLeave(operation, removal)) await backUp(operation, "after", "remove");
+    const membershipChanged = member !== undefined || finished !== undefined;
+    await deregister(operation, removal, membershipChanged);
+    if (membershipChanged) await backUp(operation, "after", "remove");
 }
 
 /**
  * The rest of the cluster must be sound before a member goes (spec/000, "out-of-scope members are healthy"). A target that is
- * not healthy itself is taken out although others are not either, as far as quorum allows: that mends the cluster.
+ * not healthy itself is taken out although other controllers are not either, as far as quorum allows: that mends the cluster.
+ * So is what is left of a target whose member went in an earlier run: else two dead ones would wait for each other.
  */
-async function checkBeforeRemoval(operation: Operation, { member }: ControllerRemoval): Promise<void> {
+async function checkBeforeRemoval(
+    operation: Operation,
+    { member }: ControllerRemoval,
+    isFinishing: boolean,
+): Promise<void> {
     const { log, inputs, nodeName, clusterFacts } = operation;
-    const isBroken = member !== undefined && member.health !== "healthy";
+    const isBroken = member === undefined ? isFinishing : member.health !== "healthy";
     const unhealthy = clusterFacts.members.filter(({ name, health }) => name !== "" && health !== "healthy");
-    const memberIds = [
-        ...(member === undefined ? [] : [member.id]),
-        ...(isBroken ? unhealthy.map(({ id }) => id) : []),
-    ];
+    const broken = isBroken ? unhealthy : [];
+    const memberIds = [...(member === undefined ? [] : [member.id]), ...broken.map(({ id }) => id)];
+    const nodeNames = [nodeName, ...nodesOf(broken, clusterFacts)];
     await checkVersionsBeforeRemoval(operation);
     await runStage(log, "checking the cluster", inputs.timeouts.ready, (deadline) =>
-        requireStableCluster(operation, { nodeNames: [nodeName], memberIds }, deadline),
+        requireStableCluster(operation, { nodeNames, memberIds }, deadline),
     );
 }
 
-/** The member went in an earlier run of this removal, which did not get as far as its last backup. */
-function finishesLeave({ held, inputs }: Operation, { resumes = held.found }: ControllerRemoval): boolean {
-    return resumes?.kind === "remove" && resumes.removing !== undefined && resumes.target === inputs.host;
+function nodesOf(members: readonly Member[], { nodes }: ClusterFacts): string[] {
+    const peers = members.flatMap(({ peerHosts }) => peerHosts);
+    return nodes.filter(({ addresses }) => sharedAddresses(addresses, peers).length > 0).map(({ name }) => name);
 }
 
-/** What our interrupted removal took out: a second interruption must find it again. */
-function removedBefore({ resumes }: ControllerRemoval): bigint | undefined {
-    return resumes?.removing === undefined ? undefined : memberIdFromHex(resumes.removing);
+/**
+ * The member that an earlier run of this removal took out, which did not get to its end: a second interruption must find it
+ * again, and what follows a change of members is still to be done.
+ */
+function finishedLeave({ held, inputs }: Operation, { member, resumes }: ControllerRemoval): bigint | undefined {
+    const record = resumes ?? (held.found?.target === inputs.host ? held.found : undefined);
+    if (member !== undefined || record?.removing === undefined || record.kind === "add") return undefined;
+    return memberIdFromHex(record.removing);
 }
 
 /** k0s updates the object within 11 s (observed.md); a minute is patience enough once etcd has spoken. */
@@ -159,14 +174,17 @@ async function moveLeadershipAway(operation: Operation, { host }: ControllerRemo
 
 async function deleteRecords(operation: Operation, { node, controlNode, member }: ControllerRemoval): Promise<void> {
     const { log } = operation;
+    await proveLock(operation, commandDeadline());
     if (node !== undefined)
         await runStage(log, "deleting the Node", COMMAND_SECONDS, () => deleteNode(operation, node));
     if (controlNode !== undefined)
         await runStage(log, "deleting the ControlNode", COMMAND_SECONDS, () =>
             deleteControlNode(operation, controlNode),
         );
-    if (!isSomebodyElses(operation, member))
-        await runStage(log, "deleting the controller's lease", COMMAND_SECONDS, () => deleteControllerLease(operation));
+    if (isSomebodyElses(operation, member)) return;
+    // It goes by its name alone.
+    await proveLock(operation, commandDeadline());
+    await runStage(log, "deleting the controller's lease", COMMAND_SECONDS, () => deleteControllerLease(operation));
 }
 
 /** By now another controller may have the name, and its lease with it. */

@@ -19,6 +19,8 @@ export interface WorkerRemoval {
     readonly node: NodeObject | undefined;
     /** undefined: the host is unreachable or not ours, and only the cluster's side is done. */
     readonly host: HostOperation | undefined;
+    /** The Node of another machine that has this one's address by now. */
+    readonly successor?: NodeObject | undefined;
     /** What the record of the operation says; default `remove`. */
     readonly recordAs?: OperationRecord["kind"];
 }
@@ -35,18 +37,31 @@ export async function removeWorker(operation: Operation, removal: WorkerRemoval)
     await proveLock(operation, commandDeadline());
     if (host !== undefined)
         await runStage(log, "stopping k0s", operation.inputs.timeouts.stop, (deadline) => stopService(host, deadline));
-    if (node !== undefined)
+    if (node !== undefined) {
+        await proveLock(operation, commandDeadline());
         await runStage(log, "deleting the Node", COMMAND_SECONDS, () => deleteNode(operation, node));
+    }
     if (host !== undefined) {
         await operation.held.prove();
-        await resetMachine(host, steps);
+        await resetMachine(host, steps, () => proveLock(operation, commandDeadline()));
     }
-    await deregisterFromMke(operation, false);
+    await deregister(operation, removal, false);
     if (host === undefined && removal.host !== undefined) await forgetMachine(removal.host);
+}
+
+/** MkeConfig lists hosts by address: an entry that another machine's node has by now is not ours to take out. */
+export async function deregister(
+    operation: Operation,
+    { successor }: Pick<WorkerRemoval, "successor">,
+    membershipChanged: boolean,
+): Promise<void> {
+    if (successor === undefined || !operation.clusterFacts.mke) return deregisterFromMke(operation, membershipChanged);
+    operation.log.line(`MkeConfig keeps ${operation.inputs.host}: it is Node ${successor.name} on another machine now`);
 }
 
 /** A join of ours that ended before k0s was installed has left no more than this. */
 async function forgetMachine(host: HostOperation): Promise<void> {
+    await proveLock(host, commandDeadline());
     await runStage(host.log, "removing what we put there", COMMAND_SECONDS, async (deadline) => {
         const left = await takeAway(host, deadline);
         return left.length === 0 ? "done" : `could not remove ${left.join(", ")}`;
@@ -92,10 +107,17 @@ async function giveBack(operation: Operation, error: MkeError): Promise<MkeError
     return withFate(error, `Node ${operation.nodeName} ${fate}.`);
 }
 
-export async function resetMachine(host: Machine, steps: Pick<RemoveSteps, "machine">): Promise<void> {
+/** `prove`: that the lock is still held; a reset may take minutes. Nobody's lock counts where the cluster has ended. */
+export async function resetMachine(
+    host: Machine,
+    steps: Pick<RemoveSteps, "machine">,
+    prove: () => Promise<void> = () => Promise.resolve(),
+): Promise<void> {
     const { log, inputs } = host;
-    if (steps.machine === "reset")
+    if (steps.machine === "reset") {
         await runStage(log, "resetting", inputs.timeouts.reset, (deadline) => resetHost(host, deadline));
+        await prove();
+    }
     if (steps.machine !== "none")
         await runStage(log, "cleaning folders", inputs.timeouts.reset, (deadline) => cleanFolders(host, deadline));
 }

@@ -1,8 +1,11 @@
 import type { Undo } from "../decide/plan";
 import { removeUnstarted } from "../stages/leave-etcd";
-import { cleanFolders, resetHost, stopService } from "../stages/reset-host";
+import { proveLock } from "../stages/prove-lock";
+import { stopService } from "../stages/reset-host";
 import type { HostOperation } from "./operation";
+import { resetMachine } from "./remove-worker";
 import { runStage } from "./stage";
+import { commandDeadline } from "./timing";
 
 /** Takes back what our own interrupted join left, so that the join starts from nothing (safety.md 11). */
 export async function undoJoin(operation: HostOperation, undo: Undo): Promise<void> {
@@ -17,6 +20,5 @@ export async function undoJoin(operation: HostOperation, undo: Undo): Promise<vo
     }
     if (!undo.resetHost) return;
     await operation.held.prove();
-    await runStage(log, "resetting", inputs.timeouts.reset, (deadline) => resetHost(operation, deadline));
-    await runStage(log, "cleaning folders", inputs.timeouts.reset, (deadline) => cleanFolders(operation, deadline));
+    await resetMachine(operation, { machine: "reset" }, () => proveLock(operation, commandDeadline()));
 }

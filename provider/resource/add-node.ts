@@ -7,7 +7,7 @@ import type { HeldLock } from "../lock";
 import { addController, continueController } from "../pipelines/add-controller";
 import { addWorker, continueWorker } from "../pipelines/add-worker";
 import type { HostOperation, NodeKind } from "../pipelines/operation";
-import { deleteStaleObject, adoptNode, restartNode, waitForReady } from "../pipelines/settle-node";
+import { adoptNode, restartNode, waitForReady } from "../pipelines/settle-node";
 import { undoJoin } from "../pipelines/undo-join";
 import { decideAdd, decideSettled, type Knowledge, refuseIfSaid } from "./decide";
 import { look, type Remembered } from "./look";
@@ -73,12 +73,12 @@ async function prepare(
 }
 
 async function carryOut(operation: HostOperation, { steps, verdict }: AddPlan): Promise<HostOperation> {
-    if (steps.cleanStaleObject && verdict?.object !== undefined) await deleteStaleObject(operation, verdict.object);
+    const stale = steps.cleanStaleObject ? verdict?.object : undefined;
     switch (steps.kind) {
         case "join":
             await (operation.kind === "worker"
                 ? addWorker(operation)
-                : addController(operation, controllers(operation)));
+                : addController(operation, controllers(operation), stale));
             break;
         case "continue":
             await continueJoin(operation, verdict?.member);

@@ -6,6 +6,7 @@ import type { Host } from "../adapters/host";
 import { ConnectionError } from "../errors";
 import type { HostFacts } from "../facts/host";
 import type { NodeInputs } from "../inputs";
+import { removeEtcdMaintenance } from "../pipelines/material";
 import type { Machine, NodeKind } from "../pipelines/operation";
 import { resetMachine } from "../pipelines/remove-worker";
 import { runStage } from "../pipelines/stage";
@@ -58,6 +59,7 @@ async function resetOurs(
     const machine: Machine = { kind, inputs, log, target, hostFacts: host, progress };
     log.line("its cluster has ended: only the machine is reset");
     await runStage(log, "stopping k0s", inputs.timeouts.stop, (deadline) => stopService(machine, deadline));
+    await removeEtcdMaintenance(machine);
     await resetMachine(machine, { machine: "reset" });
 }
 

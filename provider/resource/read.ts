@@ -1,8 +1,9 @@
 import { isGone } from "../decide/gone";
+import { removeHost } from "../decide/mke-hosts";
 import { messageOf } from "../errors";
 import type { NodeKind } from "../pipelines/operation";
 import { decideRepair, decideSettled, knowledgeOf } from "./decide";
-import { glance } from "./look";
+import { glance, type Situation } from "./look";
 import { logOf, openSession, type Session } from "./session";
 import { inputsOf, type NodeOutputs, type NodeStatus } from "./state";
 
@@ -46,13 +47,20 @@ async function readThrough(session: Session, id: string, outs: NodeOutputs): Pro
     const { host } = situation;
     // What an add that did not end left on its host goes with the resource, so the resource stays as long as that is there.
     const isHalfMade = outs.status === "joining" && host?.marker?.token === outs.token;
-    if (!isHalfMade && isGone({ ...situation, state: knowledge.state })) return {};
+    const isAway = !isHalfMade && isGone({ ...situation, state: knowledge.state });
+    if (isAway && !(await isListed(session, situation))) return {};
     if (host === undefined) return { id, props: withDrift(outs, "unreachable", plan.drift) };
     const k0sVersion = host.status.state === "answers" ? host.status.version : outs.k0sVersion;
     return {
         id,
         props: { ...withDrift(outs, plan.drift.length === 0 ? "ready" : "degraded", plan.drift), k0sVersion },
     };
+}
+
+/** MKE would set a host up again that it still lists: a removal that ended before it was taken out has work to do. */
+async function isListed({ cluster, inputs }: Session, { cluster: { mke } }: Situation): Promise<boolean> {
+    if (!mke) return false;
+    return removeHost((await cluster.kube.mke.config())?.hosts, inputs).kind === "patch";
 }
 
 /** A node whose add never ended stays one: the next `up` must go on with it, whatever a look says. */

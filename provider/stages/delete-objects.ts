@@ -39,6 +39,7 @@ export async function deleteEtcdMember(
 ): Promise<Outcome> {
     await proveGone(operation, object);
     const warning = await marked(operation, object, deadline);
+    await operation.held.prove();
     await proveGone(operation, object);
     await operation.cluster.kube.deleteEtcdMember(object.name, object.uid);
     return `${object.name} deleted${warning}`;

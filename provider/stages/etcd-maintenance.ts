@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import { isMadeByK0s } from "../adapters/k0s/references";
 import type { Deadline } from "../deadline";
 import { CommandError } from "../errors";
-import type { HostOperation } from "../pipelines/operation";
+import type { HostOperation, Machine } from "../pipelines/operation";
 import type { Outcome } from "../pipelines/stage";
 import { splitCommandLine } from "../facts/unit-command";
 import { isOurs, lookAtBoth, missingDirectories, type PlannedFile, putCopies, readOnHelper } from "./copy-files";
@@ -77,7 +77,7 @@ export async function installMaintenance(
 }
 
 /** Stops and removes the units that we installed; their files go with all others that we put there. */
-export async function removeMaintenance(operation: HostOperation, deadline: Deadline): Promise<Outcome> {
+export async function removeMaintenance(operation: Machine, deadline: Deadline): Promise<Outcome> {
     const { target } = operation;
     const put = putOn(operation);
     for (const unit of put?.units ?? []) {

@@ -1,8 +1,8 @@
 import { installFlags } from "../adapters/k0s/install-flags";
 import { TOKEN_PATH } from "../adapters/k0s/paths";
 import { cloudProviderFlags } from "../decide/cloud-provider";
-import type { Deadline } from "../deadline";
-import { messageOf } from "../errors";
+import { type Deadline, waitFor } from "../deadline";
+import { CommandError, messageOf } from "../errors";
 import { commandDeadline } from "../pipelines/timing";
 import type { HostOperation } from "../pipelines/operation";
 import type { Outcome } from "../pipelines/stage";
@@ -31,8 +31,26 @@ export async function withJoinToken<T>(operation: HostOperation, join: () => Pro
         });
         throw error;
     }
-    await retireJoinToken(operation, tokenId, commandDeadline());
+    await retirePatiently(operation, tokenId, commandDeadline());
     return result;
+}
+
+/** k0s asks the API once, which a controller that joins may take away for a moment; the node is done by now. */
+async function retirePatiently(operation: HostOperation, tokenId: string, deadline: Deadline): Promise<void> {
+    await waitFor<true>({
+        stage: "retiring the join token",
+        host: operation.cluster.helper.address,
+        deadline,
+        look: async () => {
+            try {
+                await retireJoinToken(operation, tokenId, deadline);
+                return { done: true };
+            } catch (error) {
+                if (error instanceof CommandError) return { seen: error.details.output ?? error.message };
+                throw error;
+            }
+        },
+    });
 }
 
 /** Makes the token on the helper. It goes into a file of the host, never to a command line or a log. */

@@ -16,3 +16,16 @@ export async function proveLock({ held, cluster }: Operation, deadline: Deadline
         },
     });
 }
+
+/** Says how long the lock lives without a renewal, with the same patience: joins and leaves take the API away. */
+export async function stretchLock({ held, cluster }: Operation, seconds: number, deadline: Deadline): Promise<void> {
+    await waitFor<true>({
+        stage: "holding the lock",
+        host: cluster.helper.address,
+        deadline,
+        look: async () => {
+            await held.stretch(seconds);
+            return { done: true };
+        },
+    });
+}

@@ -17,6 +17,19 @@ function problems(change: Partial<ClusterFacts>, exempt = nobody as Parameters<t
 describe("the health of a cluster", () => {
     it("finds nothing wrong with a healthy one", () => assert.deepEqual(problems({}), []));
 
+    it("waits for a controller's NotReady Node while the control plane is worked on, and for no worker's", () => {
+        const nodes = [node("c1"), node("c3", { ready: false }), node("w1", { ready: false })];
+        const moving = { ...nobody, controlPlaneMoves: true };
+        const found = (exempt: typeof nobody): unknown => problems({ nodes }, exempt).map(([, transient]) => transient);
+        assert.deepEqual(
+            [found(moving), found(nobody)],
+            [
+                [true, false],
+                [false, false],
+            ],
+        );
+    });
+
     it("waits for a leader", () => {
         assert.deepEqual(problems({ leaderId: undefined }), [["etcd has no leader", true, undefined]]);
     });

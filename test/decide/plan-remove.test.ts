@@ -5,6 +5,7 @@ import { OWNER_ANNOTATION, TOKEN_ANNOTATION } from "../../provider/decide/names"
 import { planRemove } from "../../provider/decide/plan";
 import type { ClusterFacts } from "../../provider/facts/cluster";
 import {
+    address,
     BINARY,
     blankHost,
     CA,
@@ -154,6 +155,18 @@ describe("removing without the host", () => {
         assert.equal(plan.touchesHost, false);
         assert.equal(plan.member?.id, memberId("c3"));
         assert.match(plan.notes.join(), /another machine now/);
+    });
+
+    it("knows the Node of the machine that came after, which has what goes by the address", () => {
+        const state = { token: TOKEN, machineId: "machine-w1" };
+        const gone = worker({ host: blankHost("w1", { machineId: "new" }), state });
+        const nodes = [node("c1"), node("w9", { addresses: [address("w1")], machineId: "new" })];
+        const plan = removed({ ...gone, cluster: cluster({ nodes }) });
+        assert.deepEqual([plan.node, plan.successor?.name], [undefined, "w9"]);
+        for (const other of [node("w1"), node("w1", { machineId: "" })]) {
+            const facts = cluster({ nodes: [node("c1"), other] });
+            assert.equal(removed({ ...gone, cluster: facts }).successor, undefined);
+        }
     });
 
     it("never removes the member of the machine that came after", () => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { afterEach, describe, it } from "mocha";
 import { EngineGoneError } from "../../provider/engine";
 import { CommandError, RefusedError } from "../../provider/errors";
+import type { EtcdMemberObject } from "../../provider/facts/cluster";
 import { addController, continueController } from "../../provider/pipelines/add-controller";
 import { blankHost, cluster, controllerHost, controlNode, etcdMember, member, memberId, node } from "../decide/build";
 import { only } from "../support/fake-calls";
@@ -41,7 +42,8 @@ function appear({ etcd, kube }: Scene): void {
     kube.nodes = [...kube.nodes, node("c3")];
 }
 
-const add = ({ operation }: Scene): Promise<bigint> => addController(operation, [operation.cluster.helper]);
+const add = ({ operation }: Scene, stale?: EtcdMemberObject): Promise<bigint> =>
+    addController(operation, [operation.cluster.helper], stale);
 
 /** What was changed anywhere, and what was proven between. */
 const steps = ({ calls }: Scene): string[] =>
@@ -118,12 +120,26 @@ describe("adding a controller", () => {
     for (const [stage, options] of Object.entries(failing)) {
         it(`writes nothing anywhere when ${stage} refuses`, async () => {
             const world = joining(options);
-            await assert.rejects(add(world), RefusedError);
+            await assert.rejects(add(world, etcdMember("c3", { joined: "False" })), RefusedError);
             assert.equal(stagesOf(world).at(-1), stage);
             assert.deepEqual(steps(world), []);
             assert.equal(world.operation.progress.hostChanged, false);
         });
     }
+
+    it("deletes the object of an earlier member once all checks have passed", async () => {
+        const stale = etcdMember("c3", { joined: "False", uid: "old", memberId: 0xe03n });
+        const world = joining({ cluster: { ...two, etcdMembers: [...two.etcdMembers, stale] } });
+        await add(world, stale);
+        const stages = stagesOf(world);
+        const at = stages.indexOf("deleting the stale EtcdMember");
+        assert.deepEqual(stages.slice(at - 1, at + 2), [
+            "checking configuration files",
+            "deleting the stale EtcdMember",
+            "pre-operation backup",
+        ]);
+        assert.deepEqual(only(world.calls, "kube deleteEtcdMember"), ["kube deleteEtcdMember c3 old"]);
+    });
 
     it("does not start k0s when the members changed since the decision, and retires the token", async () => {
         const world: Scene = joining({
@@ -200,10 +216,10 @@ describe("going on with an interrupted join", () => {
         assert.equal(await continueController(world.operation, own), memberId("c3"));
         assert.deepEqual(stagesOf(world), ["starting k0s", "joining etcd", ...SETTLING]);
         assert.deepEqual(steps(world).slice(0, 4), [
+            "lock stretch 900",
             "lock prove",
             "c3 service enable controller",
             "c3 service start controller",
-            "lock stretch 900",
         ]);
         assert.deepEqual(only(world.calls, "c1 createJoinToken", "c3 installService"), []);
     });

@@ -90,4 +90,13 @@ describe("removing a worker whose host is blank already", () => {
             "w1 removeMarker",
         ]);
     });
+
+    it("leaves the entry to the node of another machine that has the address by now", async () => {
+        const options = { cluster: cluster({ mke: true, nodes: [node("c1"), node("w9")] }) };
+        const world = withMke(workerScene(options), [entry("10.0.0.11", "worker")]);
+        const steps = { ...HAPPY_WORKER, drain: false, machine: "none" as const };
+        await removeWorker(world.operation, { steps, node: undefined, host: undefined, successor: node("w9") });
+        assert.deepEqual(only(world.calls, "mke patch"), []);
+        assert.ok(world.lines.some((line) => line.includes("it is Node w9 on another machine now")));
+    });
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, it } from "mocha";
+import { ConnectionError } from "../../provider/errors";
 import { type ControllerRemoval, removeController } from "../../provider/pipelines/remove-controller";
 import { cluster, controllerHost, controlNode, etcdMember, member, memberId, node, record } from "../decide/build";
 import { only } from "../support/fake-calls";
@@ -48,13 +49,26 @@ const DRAINED = ["kube setUnschedulable c3 true"];
 const STOPPED = ["c3 service disable controller", "c3 service stop controller"];
 const ASKED = "kube patchEtcdMember c3 uid-etcdmember-c3 leave=true";
 const OBJECT = "kube deleteEtcdMember c3 uid-etcdmember-c3";
+const NODE = "kube deleteNode c3 uid-node-c3";
 const DELETED = [
     OBJECT,
-    "kube deleteNode c3 uid-node-c3",
+    NODE,
     "kube deleteControlNode c3 uid-controlnode-c3",
     "kube deleteLease kube-node-lease k0s-ctrl-c3",
 ];
-const RESET = ["lock prove", "c3 reset /var/lib/k0s", "c3 cleanUp /var/lib/k0s", "c3 removeMarker"];
+const RESET = ["c3 reset /var/lib/k0s", "c3 cleanUp /var/lib/k0s", "c3 removeMarker"];
+/** Each deletion and each change of the host needs the lock. */
+const UNDER_LOCK = [
+    "lock prove",
+    NODE,
+    "kube deleteControlNode c3 uid-controlnode-c3",
+    "lock prove",
+    "kube deleteLease kube-node-lease k0s-ctrl-c3",
+    "lock prove",
+    "c3 reset /var/lib/k0s",
+    "lock prove",
+    ...RESET.slice(1),
+];
 const HOST_GONE = ["c3 service", "c3 reset", "c3 cleanUp"];
 
 describe("removing a controller", () => {
@@ -91,8 +105,9 @@ describe("removing a controller", () => {
             "lock prove",
             ...STOPPED,
             "lock stretch 60",
-            ...DELETED,
-            ...RESET,
+            "lock prove",
+            OBJECT,
+            ...UNDER_LOCK,
         ]);
     });
 
@@ -155,7 +170,55 @@ describe("removing a controller", () => {
         // The object goes first: it tells of a member that is no more, whatever comes of the rest.
         const gone = steps(world);
         assert.ok(gone.indexOf(OBJECT) < gone.indexOf(DRAINED[0] ?? ""));
-        assert.deepEqual(gone.slice(-7), [...DELETED.slice(1), ...RESET]);
+        assert.deepEqual(gone.slice(-UNDER_LOCK.length), UNDER_LOCK);
+    });
+
+    const NAMES = ["c1", "c2", "c3", "c4", "c5"];
+    const DEAD = ["c3", "c4"];
+    /** Their kubelets are gone for longer than a Node may wobble; c4 has a Node as long as nobody removes it. */
+    const twoDead = (members = NAMES): SceneOptions => ({
+        cluster: cluster(
+            {
+                members: members.map((name) => member(name, DEAD.includes(name) ? { health: "unhealthy" } : {})),
+                nodes: NAMES.map((name) => node(name, { ready: !DEAD.includes(name) })),
+            },
+            NAMES,
+        ),
+    });
+
+    it("takes out a dead controller while another one is dead, too", async () => {
+        const world = leaving(twoDead());
+        const { members } = world.operation.clusterFacts;
+        const dead = members.find(({ name }) => name === "c3");
+        await remove(world, { member: dead, howToLeave: "member-remove", host: undefined });
+        assert.deepEqual(only(world.calls, "etcd removeMember", NODE), ["etcd removeMember f03", NODE]);
+    });
+
+    it("finishes what an interrupted run began while another one is dead, but nothing else", async () => {
+        const left = NAMES.filter((name) => name !== "c3");
+        const begun = { member: undefined, steps: LEFT_ALREADY, resumes: record("remove", { removing: "f03" }) };
+        const world = leaving(twoDead(left));
+        leave(world);
+        await remove(world, begun);
+        assert.deepEqual(only(world.calls, NODE), [NODE]);
+        const unexplained = leaving(twoDead(left));
+        await assert.rejects(remove(unexplained, { member: undefined, steps: LEFT_ALREADY }), {
+            topic: "unhealthy-bystander",
+        });
+    });
+
+    it("goes on with what follows a change of members, and still says which, however often it is interrupted", async () => {
+        const removing: (string | undefined)[] = [];
+        const found = { ...record("remove", { removing: "f03" }), target: "10.0.0.3" };
+        const world = leaving({
+            cluster: cluster({ members: ["c1", "c2"].map((name) => member(name)) }),
+            lock: { record: async (written) => void removing.push(written.removing) },
+        });
+        Object.assign(world.operation.held, { found });
+        leave(world);
+        await remove(world, { member: undefined, object: undefined, steps: LEFT_ALREADY, host: undefined });
+        assert.deepEqual(removing, ["f03"]);
+        assert.equal(stagesOf(world).at(-1), "post-operation backup");
     });
 
     it("does only the cluster's side without a host", async () => {
@@ -198,6 +261,42 @@ describe("a controller's removal that goes wrong", () => {
         const world: Scene = leaving({ kube: { deleteControlNode: async () => world.loseLock() } });
         await assert.rejects(remove(world), { name: "LockError" });
         assert.deepEqual(only(world.calls, "c3 reset", "c3 cleanUp"), []);
+    });
+
+    for (const [what, before, kept] of [
+        ["no Node", "deleteEtcdMember", NODE],
+        ["no lease of a controller", "deleteControlNode", DELETED[3] ?? ""],
+    ] as const) {
+        it(`deletes ${what} when the lock was lost just before`, async () => {
+            const world: Scene = leaving({ kube: { [before]: async () => world.loseLock() } });
+            await assert.rejects(remove(world), { name: "LockError" });
+            assert.deepEqual(only(world.calls, kept, "c3 reset", "c3 cleanUp"), []);
+        });
+    }
+
+    it("cleans no folder when the lock was lost during the reset", async () => {
+        const world: Scene = leaving({
+            target: {
+                reset: async () => {
+                    world.loseLock();
+                    return { exitCode: 0, output: "" };
+                },
+            },
+        });
+        await assert.rejects(remove(world), { name: "LockError" });
+        assert.deepEqual(only(world.calls, "c3 cleanUp", "c3 removeMarker"), []);
+    });
+
+    it("is not ended by an API that is away for a moment after the leave", async () => {
+        let away = true;
+        const stretch = async (seconds: number): Promise<void> => {
+            if (seconds !== 60 || !away) return;
+            away = false;
+            throw new ConnectionError({ stage: "holding the lock", what: "connection refused" });
+        };
+        const world = leaving({ lock: { stretch } });
+        await remove(world);
+        assert.equal(away, false);
     });
 
     it("does not stop, delete or reset anything while the member is in etcd after all", async () => {

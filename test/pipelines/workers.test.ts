@@ -91,9 +91,11 @@ describe("removing a worker", () => {
             "lock prove",
             "w1 service disable worker",
             "w1 service stop worker",
+            "lock prove",
             "kube deleteNode w1 uid-node-w1",
             "lock prove",
             "w1 reset /var/lib/k0s",
+            "lock prove",
             "w1 cleanUp /var/lib/k0s",
             "w1 removeMarker",
         ]);

@@ -7,6 +7,7 @@ import type { Bag } from "../../provider/resource/shape";
 import { artifact } from "../support/registry-content";
 import { fakeRegistry, LOGIN, REPOSITORY } from "../support/registry-server";
 import { K0S_VERSION, k0sProgram, RESOURCES, type Simulation, startSimulation } from ".";
+import type { KubeObject } from "./model/store";
 import { hostEntry, MKE_CONFIGS, SimMke } from "./mke";
 
 const RESTARTED = "kubectl.kubernetes.io/restartedAt";
@@ -151,6 +152,34 @@ describe("the provider on a simulated MKE cluster", () => {
         const { outs } = await worker.update("id", failed ?? {}, news);
         assert.equal(outs["status"], "ready");
         assert.equal(addresses().at(-1), "10.77.0.31");
+    });
+
+    it("keeps a controller in state until its entry is gone, and then does what follows a change of members", async () => {
+        const { id, outs } = await create(controller, "c3");
+        for (const [namespace, name] of [
+            ["mke", "dex"],
+            ["k0rdent", "kcm"],
+        ] as const) {
+            const unmarked = (object: KubeObject): void => {
+                delete object.spec?.["template"];
+            };
+            sim.cluster.store.update(RESOURCES.deployments, name, unmarked, namespace);
+        }
+        mke.webhook = { denies: "hosts: frozen" };
+        for (const run of ["the first", "a second"]) {
+            await assert.rejects(controller.delete(id, outs), /hosts: frozen/, run);
+            assert.equal(addresses().at(-1), "10.77.0.13");
+            assert.deepEqual((await controller.read(id, outs)).props?.["drift"], [
+                "k0s is not installed",
+                "etcd does not list it as a member",
+            ]);
+        }
+        mke.webhook = undefined;
+        await controller.delete(id, outs);
+        assert.deepEqual(mke.hosts, others);
+        assert.ok(restarted("mke", "dex") && restarted("k0rdent", "kcm"));
+        assert.deepEqual(await controller.read(id, outs), {});
+        sim.assertInvariants();
     });
 
     it("changes nothing where the entry could not be written", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "mocha";
 import { Deadline } from "../../provider/deadline";
-import { LockError } from "../../provider/errors";
+import { CommandError, LockError } from "../../provider/errors";
 import type { HostFacts } from "../../provider/facts/host";
 import type { K0sSource } from "../../provider/inputs";
 import {
@@ -97,6 +97,24 @@ describe("a join token", () => {
     it("is blank also when the helper cannot invalidate it, and then the join has failed", async () => {
         const world = scene(stubborn);
         assert.match(String(await failureOf(world, async () => undefined)), /helper away/);
+        assert.match(tokenOn(world), /^# used/);
+    });
+
+    it("is retired after a join although the API is away for a moment", async () => {
+        let away = true;
+        const invalidateJoinToken = async (): Promise<void> => {
+            if (!away) return;
+            away = false;
+            throw new CommandError({
+                stage: "invalidating the join token",
+                host: "c1",
+                what: "k0s failed",
+                exitCode: 1,
+            });
+        };
+        const world = scene({ helper: { invalidateJoinToken } });
+        assert.equal(await withJoinToken(world.operation, async () => "joined"), "joined");
+        assert.deepEqual(only(world.calls, "c1 invalidate").length, 2);
         assert.match(tokenOn(world), /^# used/);
     });
 

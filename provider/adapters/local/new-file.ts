@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { createWriteStream } from "node:fs";
 import { link, mkdir, open, readdir, rm, stat, statfs } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Readable } from "node:stream";
@@ -47,8 +46,14 @@ export class LocalDirectory {
         const final = join(this.path, name);
         const temporary = join(this.path, `.pulumi-mke-${randomBytes(8).toString("hex")}.partial`);
         try {
-            if (content.errored !== null) throw content.errored;
-            await pipeline(content, createWriteStream(temporary, { flags: "wx", mode: 0o600 }));
+            // It may fail before anybody reads; and a file that is still being opened could outlive its removal below.
+            content.on("error", () => undefined);
+            const file = await open(temporary, "wx", 0o600);
+            if (content.errored !== null) {
+                await file.close();
+                throw content.errored;
+            }
+            await pipeline(content, file.createWriteStream());
             await flush(temporary);
             await link(temporary, final);
             return final;
