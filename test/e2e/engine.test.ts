@@ -5,7 +5,7 @@ import { MkeControllerNode } from "pulumi-mke";
 import { RESOURCES } from "../sim";
 import { Engine } from "../support/engine";
 import { findPulumi } from "../support/find-pulumi";
-import { type Scene, startScene, writesIn } from "./scene";
+import { memberNames, type Scene, startScene, writesIn } from "./scene";
 import { newSshKey } from "../support/ssh-key";
 
 const pulumi = findPulumi();
@@ -196,13 +196,6 @@ function loadAfresh(path: string): void {
     const load = createRequire(__filename);
     load(path);
     Reflect.deleteProperty(load.cache, load.resolve(path));
-}
-
-function memberNames({ sim }: Scene): string[] {
-    return sim
-        .members()
-        .map(({ name }) => name)
-        .sort();
 }
 
 /** As a person at the machine: k0s stopped and reset, and the Node deleted. */
