@@ -68,6 +68,17 @@ export function memberNames({ sim }: Pick<Scene, "sim">): string[] {
         .sort();
 }
 
+/** As a person at the machine: k0s stopped and reset. */
+export function resetByHand({ sim }: Pick<Scene, "sim">, name: string): void {
+    const host = sim.find(name);
+    const unit = host.units.installed;
+    host.stopService();
+    sim.world.act(() => {
+        if (unit !== undefined) host.units.remove(unit.name);
+        for (const folder of ["/var/lib/k0s", "/run/k0s"]) host.files.removeTree(folder);
+    });
+}
+
 /** A simulated cluster of one controller, blank machines beside it, and a stack of the real engine. */
 export async function startScene(pulumi: string, blank: readonly string[], options: SceneOptions = {}): Promise<Scene> {
     const sim = await startSimulation({ speed: options.speed ?? 30 });
