@@ -17,6 +17,9 @@ const LOOKING = new Set([
     "file-size",
 ]);
 
+/** Of what the engine printed, where a test fails. */
+const LINES_SHOWN = 60;
+
 export interface Scene {
     readonly sim: Simulation;
     readonly engine: Engine;
@@ -49,9 +52,10 @@ export function describeEngine(title: string, tests: (start: Start) => void, exc
         this.timeout("5m");
         let scene: Scene | undefined;
 
-        afterEach(async () => {
+        afterEach(async function () {
             const ended = scene;
             scene = undefined;
+            if (this.currentTest?.state === "failed") console.log(ended?.engine.output.slice(-LINES_SHOWN).join(""));
             await ended?.close();
             ended?.sim.assertInvariants(except);
         });
