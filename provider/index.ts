@@ -41,6 +41,7 @@ function providerOf(kind: NodeKind): NodeProvider {
         async diff(_id, olds, news) {
             // A resource stays in its cluster: hosts it names from now on belong to those it named before.
             remember(olds, { ...news, clusterId: olds["clusterId"] });
+            load.permissions().rememberPermissions(kind, news);
             return load.diff().diff(olds, news);
         },
 
@@ -80,6 +81,7 @@ const load = {
     diff: () => require("./resource/diff") as typeof import("./resource/diff"),
     state: () => require("./resource/state") as typeof import("./resource/state"),
     known: () => require("./resource/known-controllers") as typeof import("./resource/known-controllers"),
+    permissions: () => require("./resource/permissions") as typeof import("./resource/permissions"),
     create: () => require("./resource/create") as Pick<Operations, "create">,
     read: () => require("./resource/read") as Pick<Operations, "read">,
     update: () => require("./resource/update") as Pick<Operations, "update">,

@@ -1,4 +1,4 @@
-import type { ClusterFacts } from "../facts/cluster";
+import type { ClusterFacts, NodeObject } from "../facts/cluster";
 import type { HostFacts, OperationRecord } from "../facts/host";
 import type { Role } from "../inputs";
 import { WOBBLE_MS } from "./cluster-health";
@@ -14,8 +14,8 @@ import { runsWorker } from "./role";
 import { nodeOf, scenarioOf, unitOf } from "./scenario";
 
 /**
- * What `update` does about drift (safety.md 12, 13); it never resets, except in a rebuild. `reclaim`: write marker and
- * annotation again, un-cordon what we cordoned. `start-service`: enable and start the stopped service. `wait-ready`: it starts
+ * What `update` does about drift (safety.md 12, 13); it never resets, except in a rebuild. `reclaim`: write marker,
+ * annotation and labels again, un-cordon what we cordoned. `start-service`: enable and start the stopped service. `wait-ready`: it starts
  * or recovers by itself. `restart`: restart the service so that the Node registers. `finish`: our own interrupted join is
  * finished. `rebuild`: remove and add, which the matrix lets happen. `fail`: a person must look.
  */
@@ -41,6 +41,8 @@ export interface RepairSituation {
     readonly peerAddress: string;
     readonly state: KnownNode;
     readonly owner: string;
+    /** What the program wants on the Node; other labels are nobody's business here. */
+    readonly labels: Readonly<Record<string, string>>;
     readonly targetEtcd?: TargetEtcd | "hangs";
     /** Found in the lock: what an earlier holder left unfinished (safety.md 11). */
     readonly record?: OperationRecord;
@@ -213,7 +215,8 @@ function etcdDrift(verdict: Verdict | undefined): string[] {
 }
 
 /** Marks matter where there is a node that could be somebody else's (safety.md 6). */
-function repairMarks({ host, cluster, nodeName, state, owner }: RepairSituation, scenario: Scenario): Repair {
+function repairMarks(situation: RepairSituation, scenario: Scenario): Repair {
+    const { host, cluster, nodeName, state, owner } = situation;
     const nothing: Repair = { ...QUIET, drift: [], action: "nothing" };
     if (![2, 3, 4, 6, 7].includes(scenario)) return nothing;
     const marker = markerOf(host);
@@ -231,8 +234,20 @@ function repairMarks({ host, cluster, nodeName, state, owner }: RepairSituation,
             ? [`Node ${nodeName} does not carry our mark`]
             : []),
         ...(uncordon ? [`Node ${nodeName} is still cordoned by an operation of ours that did not end`] : []),
+        ...labelDrift(node, situation.labels),
     ];
     return drift.length === 0 ? nothing : { drift, action: "reclaim", uncordon, lookAgain: false };
+}
+
+/** A Node that is missing has drift of its own. */
+function labelDrift(node: NodeObject | undefined, wanted: RepairSituation["labels"]): string[] {
+    if (node === undefined) return [];
+    const differing = Object.entries(wanted).filter(([key, value]) => node.labels[key] !== value);
+    return differing.map(([key, value]) => {
+        const found = node.labels[key];
+        const is = found === undefined ? "missing" : `${JSON.stringify(found)}, not ${JSON.stringify(value)}`;
+        return `label ${key} of Node ${node.name} is ${is}`;
+    });
 }
 
 function merge(node: Repair, marks: Repair): Repair {

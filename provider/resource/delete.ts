@@ -7,6 +7,7 @@ import { decideRemove, decideSettled, type Knowledge, knowledgeOf, refuseIfSaid 
 import { removedAfterEnd } from "./after-end";
 import { removeLastController } from "./last-controller";
 import { look, type Situation } from "./look";
+import { withPermissions } from "./permissions";
 import { type Session, withSession } from "./session";
 import { inputsOf, type NodeOutputs } from "./state";
 import { interruptedBefore, operationOf, underLock, withHost } from "./under-lock";
@@ -27,7 +28,7 @@ export async function remove(kind: NodeKind, _id: string, outs: NodeOutputs): Pr
     count(outs, 1);
     try {
         if (await removedAfterEnd(kind, outs)) return;
-        await withSession(inputsOf(outs), outs, (session, started) =>
+        await withSession(withPermissions(kind, inputsOf(outs)), outs, (session, started) =>
             session.alone && kind === "controller"
                 ? removeLastController(session, outs, () => (running.get(outs.clusterId) ?? 0) > 1, started)
                 : removeOne(kind, session, outs, started),

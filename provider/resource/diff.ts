@@ -150,8 +150,10 @@ function stays(before: unknown, after: unknown): boolean {
 }
 
 function reasonInState(olds: Bag): string | undefined {
-    const { status, drift, schemaVersion } = olds;
-    if (Array.isArray(drift) && drift.length > 0) return drift.map(String).join("; ");
+    const { status, state, drift, schemaVersion } = olds;
+    if (Array.isArray(drift) && drift.length > 0) {
+        return typeof state === "string" ? state : drift.map(String).join("; ");
+    }
     if (status !== "ready") return `its status is ${typeof status === "string" ? status : "not known"}`;
     const isOlder = typeof schemaVersion !== "number" || schemaVersion < SCHEMA_VERSION;
     return isOlder ? "its state was written by an earlier version of pulumi-mke" : undefined;

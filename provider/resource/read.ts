@@ -1,5 +1,6 @@
 import { isGone } from "../decide/gone";
 import { removeHost } from "../decide/mke-hosts";
+import type { RepairAction } from "../decide/repair";
 import { messageOf } from "../errors";
 import type { NodeKind } from "../pipelines/operation";
 import { decideRepair, decideSettled, knowledgeOf } from "./decide";
@@ -41,6 +42,7 @@ async function readThrough(session: Session, id: string, outs: NodeOutputs): Pro
         (seen) =>
             decideRepair(session, seen, knowledge) ?? {
                 drift: [seen.otherHostKey ? OTHER_KEY : UNREACHABLE],
+                action: "fail" as const,
                 lookAgain: false,
             },
     );
@@ -53,7 +55,10 @@ async function readThrough(session: Session, id: string, outs: NodeOutputs): Pro
     const k0sVersion = host.status.state === "answers" ? host.status.version : outs.k0sVersion;
     return {
         id,
-        props: { ...withDrift(outs, plan.drift.length === 0 ? "ready" : "degraded", plan.drift), k0sVersion },
+        props: {
+            ...withDrift(outs, plan.drift.length === 0 ? "ready" : "degraded", plan.drift, plan.action),
+            k0sVersion,
+        },
     };
 }
 
@@ -64,7 +69,14 @@ async function isListed({ cluster, inputs }: Session, { cluster: { mke } }: Situ
 }
 
 /** A node whose add never ended stays one: the next `up` must go on with it, whatever a look says. */
-function withDrift(outs: NodeOutputs, status: NodeStatus, drift: readonly string[]): NodeOutputs {
+function withDrift(
+    outs: NodeOutputs,
+    status: NodeStatus,
+    drift: readonly string[],
+    action?: RepairAction,
+): NodeOutputs {
     if (outs.status === "joining") return outs;
-    return { ...outs, status, state: drift.length === 0 ? "ready" : drift.join("; "), drift };
+    const found = drift.length === 0 ? "ready" : drift.join("; ");
+    // It takes the node out of the cluster: whoever reads the preview should know.
+    return { ...outs, status, state: action === "rebuild" ? `rebuild: ${found}` : found, drift };
 }

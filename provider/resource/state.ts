@@ -21,7 +21,7 @@ export interface FoundOutputs {
     /** Name of the Node, EtcdMember and ControlNode. */
     readonly nodeName: string;
     readonly status: NodeStatus;
-    /** What the last look found, in a sentence. */
+    /** What the last look found, in a sentence; `rebuild: …` where an update would remove the node and add it again. */
     readonly state: string;
     /** What differs from what it should be, a sentence each; empty when ready. */
     readonly drift: readonly string[];

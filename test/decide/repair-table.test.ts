@@ -129,6 +129,7 @@ function situationIn(state: State): Parameters<typeof repairFor>[0] {
         peerAddress: address(name),
         state: { token: TOKEN, machineId: `machine-${name}` },
         owner: OWNER,
+        labels: {},
         now: 1_000_000,
     };
 }

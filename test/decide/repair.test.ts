@@ -39,6 +39,7 @@ function situation(name: "c3" | "w1", host: HostFacts, change: Partial<ClusterFa
         peerAddress: address(name),
         state: { token: TOKEN, machineId: `machine-${name}` },
         owner: OWNER,
+        labels: {},
         now: NOW,
     };
 }
@@ -280,6 +281,18 @@ describe("repair", () => {
         assert.deepEqual([ours.action, ours.uncordon, ours.drift.length], ["reclaim", true, 1]);
         const theirs = repairFor(situation("w1", w1, cordoned({})));
         assert.deepEqual([theirs.action, theirs.uncordon, theirs.drift], ["nothing", false, []]);
+    });
+
+    it("brings back the program's labels, and nobody else's", () => {
+        const labels = { zone: "a", disk: "ssd" };
+        const labelled = (found: Record<string, string>) => ({
+            nodes: [...others, annotated("w1", { labels: found })],
+        });
+        const found = repairFor({ ...situation("w1", w1, labelled({ zone: "b", theirs: "x" })), labels });
+        assert.deepEqual(found.drift, ['label zone of Node w1 is "b", not "a"', "label disk of Node w1 is missing"]);
+        assert.equal(found.action, "reclaim");
+        const same = repairFor({ ...situation("w1", w1, labelled({ ...labels, theirs: "x" })), labels });
+        assert.deepEqual([same.action, same.drift], ["nothing", []]);
     });
 
     it("starts no controller whose member in etcd is another one than in state", () => {

@@ -5,7 +5,7 @@ import { MkeControllerNode } from "pulumi-mke";
 import { RESOURCES } from "../sim";
 import { Engine } from "../support/engine";
 import { findPulumi } from "../support/find-pulumi";
-import { type Scene, startScene, writesIn } from "./scene";
+import { memberNames, resetByHand, type Scene, startScene, writesIn } from "./scene";
 import { newSshKey } from "../support/ssh-key";
 
 const pulumi = findPulumi();
@@ -53,6 +53,7 @@ if (pulumi === undefined) {
             await engine.up(program([], ["w1", "w2"], { timeouts: { connect: 2 } }));
             sim.find("w1").powerOff();
             resetByHand(scene, "w2");
+            sim.world.act(() => sim.cluster.store.delete(RESOURCES.nodes, "w2"));
             await engine.refresh();
             assert.equal((await engine.outputsOf("w1"))["status"], "unreachable");
             assert.deepEqual(await engine.outputsOf("w2"), {});
@@ -196,24 +197,6 @@ function loadAfresh(path: string): void {
     const load = createRequire(__filename);
     load(path);
     Reflect.deleteProperty(load.cache, load.resolve(path));
-}
-
-function memberNames({ sim }: Scene): string[] {
-    return sim
-        .members()
-        .map(({ name }) => name)
-        .sort();
-}
-
-/** As a person at the machine: k0s stopped and reset, and the Node deleted. */
-function resetByHand({ sim }: Scene, name: string): void {
-    const host = sim.find(name);
-    host.stopService();
-    sim.world.act(() => {
-        host.units.remove("k0sworker");
-        host.files.removeTree("/var/lib/k0s");
-        sim.cluster.store.delete(RESOURCES.nodes, name);
-    });
 }
 
 /** Controllers by resource name, so that a machine can change behind one. */

@@ -1,7 +1,9 @@
 import type { PulumiFn } from "@pulumi/pulumi/automation";
 import { MkeControllerNode, type MkeControllerNodeArgs, MkeWorkerNode, type MkeWorkerNodeArgs } from "pulumi-mke";
-import { type Simulation, startSimulation } from "../sim";
+import { describe } from "mocha";
+import { type K0sConfig, type Simulation, startSimulation } from "../sim";
 import { Engine } from "../support/engine";
+import { findPulumi } from "../support/find-pulumi";
 
 /** Programs that write to a host; everything else only looks. */
 const LOOKING = new Set([
@@ -15,6 +17,9 @@ const LOOKING = new Set([
     "file-size",
 ]);
 
+/** Of what the engine printed, where a test fails. */
+const LINES_SHOWN = 60;
+
 export interface Scene {
     readonly sim: Simulation;
     readonly engine: Engine;
@@ -27,15 +32,62 @@ export interface Scene {
     close(): Promise<void>;
 }
 
+export interface SceneOptions {
+    /** Simulated seconds for one real second. */
+    readonly speed?: number;
+    /** k0s.yaml of the first controller. */
+    readonly config?: K0sConfig;
+}
+
+type Start = (blank: readonly string[], options?: SceneOptions) => Promise<Scene>;
+
+/**
+ * Tests with the real engine, left out where there is none. Each starts at most one scene, which ends with it; `except`:
+ * what the simulation's invariants may find there.
+ */
+export function describeEngine(title: string, tests: (start: Start) => void, except?: RegExp): void {
+    const pulumi = findPulumi();
+    if (pulumi === undefined) return;
+    describe(title, function () {
+        this.timeout("5m");
+        let scene: Scene | undefined;
+
+        afterEach(async function () {
+            const ended = scene;
+            scene = undefined;
+            if (this.currentTest?.state === "failed") console.log(ended?.engine.output.slice(-LINES_SHOWN).join(""));
+            await ended?.close();
+            ended?.sim.assertInvariants(except);
+        });
+
+        tests(async (blank, options) => (scene = await startScene(pulumi, blank, options)));
+    });
+}
+
+/** Names of the etcd members, sorted. */
+export function memberNames({ sim }: Pick<Scene, "sim">): string[] {
+    return sim
+        .members()
+        .map(({ name }) => name)
+        .sort();
+}
+
+/** As a person at the machine: k0s stopped and reset. */
+export function resetByHand({ sim }: Pick<Scene, "sim">, name: string): void {
+    const host = sim.find(name);
+    const unit = host.units.installed;
+    host.stopService();
+    sim.world.act(() => {
+        if (unit !== undefined) host.units.remove(unit.name);
+        for (const folder of ["/var/lib/k0s", "/run/k0s"]) host.files.removeTree(folder);
+    });
+}
+
 /** A simulated cluster of one controller, blank machines beside it, and a stack of the real engine. */
-export async function startScene(
-    pulumi: string,
-    blank: readonly string[],
-    options: { speed?: number } = {},
-): Promise<Scene> {
+export async function startScene(pulumi: string, blank: readonly string[], options: SceneOptions = {}): Promise<Scene> {
     const sim = await startSimulation({ speed: options.speed ?? 30 });
     ["c1", ...blank].forEach((name, index) => sim.host(name, { address: `10.77.0.${11 + index}` }));
-    sim.bootstrapController("c1");
+    sim.bootstrapController("c1", options.config);
     const engine = await Engine.start(pulumi);
     return {
         sim,
@@ -77,8 +129,14 @@ function addressOf(
 }
 
 /** Programs that changed something on a host, as `host: program`. */
-export function writesIn(sim: Simulation): string[] {
+export function writesIn(sim: Simulation, since = 0): string[] {
     return sim.events
+        .slice(since)
         .filter(({ kind, what }) => kind === "program" && !LOOKING.has(what))
         .map(({ host, what }) => `${host ?? ""}: ${what}`);
+}
+
+/** Programs that changed something on that host. `since`: an earlier length of `sim.events`. */
+export function writesOn(sim: Simulation, name: string, since = 0): string[] {
+    return writesIn(sim, since).filter((write) => write.startsWith(`${name}: `));
 }

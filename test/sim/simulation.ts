@@ -49,7 +49,9 @@ const SPARE_PKIS = 3;
 
 /** Machines, clusters and the servers through which a client meets them: see `startSimulation`. */
 export class Simulation {
-    readonly privateKey: string;
+    /** The only key that lets anybody in, except through the bastion. */
+    privateKey: string;
+    private readonly bastionKey: string;
     private readonly log: EventLog;
     private readonly api = new ApiServers(() => this.world);
     private readonly etcd = new EtcdServers(() => this.world);
@@ -64,6 +66,7 @@ export class Simulation {
     ) {
         this.log = world.events;
         this.privateKey = clientKey;
+        this.bastionKey = clientKey;
     }
 
     static async start({
@@ -128,7 +131,14 @@ export class Simulation {
         readonly port: number;
         readonly privateKey: string;
     } {
-        return { host: "127.0.0.1", user: "jump", port: this.bastionServer?.port ?? 0, privateKey: this.privateKey };
+        return { host: "127.0.0.1", user: "jump", port: this.bastionServer?.port ?? 0, privateKey: this.bastionKey };
+    }
+
+    /** All hosts take a new key from now on, and the old one no longer. */
+    rotateKey(): void {
+        this.privateKey = newSshKey();
+        for (const { server } of this.sshServers.values()) server.disconnect();
+        this.sshServers.clear();
     }
 
     /** The first cluster, which a program's controllers belong to. */

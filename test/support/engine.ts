@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
-import type { Deployment, EngineEvent, OutputMap, PulumiFn, Stack } from "@pulumi/pulumi/automation";
+import type { Deployment, EngineEvent, OutputMap, PulumiFn, Stack, UpOptions } from "@pulumi/pulumi/automation";
 import { LocalWorkspace, PulumiCommand } from "@pulumi/pulumi/automation";
 
 export interface EngineOptions {
@@ -52,9 +52,12 @@ export class Engine {
         await this.stack.setAllConfig(config, true);
     }
 
-    async up(program: PulumiFn): Promise<UpSummary> {
+    async up(
+        program: PulumiFn,
+        options: Pick<UpOptions, "continueOnError" | "refresh" | "replace"> = {},
+    ): Promise<UpSummary> {
         this.stack.workspace.program = program;
-        const result = await this.stack.up(this.watched());
+        const result = await this.stack.up({ ...this.watched(), ...options });
         return { changes: result.summary.resourceChanges ?? {}, outputs: result.outputs };
     }
 
@@ -100,12 +103,21 @@ export class Engine {
 
     /** What the state holds of one resource's outputs, by its name in the program. */
     async outputsOf(name: string): Promise<Record<string, unknown>> {
-        const { deployment } = (await this.state()) as { deployment: { resources?: StateResource[] } };
-        return deployment.resources?.find((resource) => resource.urn.endsWith(`::${name}`))?.outputs ?? {};
+        return (await this.resource(name))?.outputs ?? {};
+    }
+
+    /** For options that take one. */
+    async urnOf(name: string): Promise<string> {
+        return (await this.resource(name))?.urn ?? "";
     }
 
     async close(): Promise<void> {
         await rm(this.folder, { recursive: true, force: true });
+    }
+
+    private async resource(name: string): Promise<StateResource | undefined> {
+        const { deployment } = (await this.state()) as { deployment: { resources?: StateResource[] } };
+        return deployment.resources?.find((resource) => resource.urn.endsWith(`::${name}`));
     }
 
     private watched(): Watched {

@@ -33,7 +33,8 @@ export class EtcdError extends Error {
 
 /** Membership, quorum and leadership of one etcd cluster (etcd 3.6, strict-reconfig-check, one learner at a time). */
 export class EtcdCluster {
-    readonly id: bigint;
+    /** Another one after a restore. */
+    id: bigint;
     term = 2;
     leaderId: bigint | undefined;
     readonly alarms: { readonly memberId: bigint; readonly alarm: "NOSPACE" | "CORRUPT" }[] = [];
