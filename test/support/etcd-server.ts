@@ -7,6 +7,8 @@ import { type Leaf, TestCa } from "./pki";
 import { findProgram, freePorts, RunningProgram, temporaryFolder } from "./program";
 
 const START_LIMIT = 30_000;
+/** A free port may be taken by somebody's outgoing connection before etcd listens on it. */
+const ATTEMPTS = 3;
 
 export const etcdProgram = findProgram("etcd");
 
@@ -31,7 +33,20 @@ export class EtcdCluster {
     static async start(names: readonly string[]): Promise<EtcdCluster> {
         const ca = await TestCa.create("etcd-ca");
         const names_ = ["localhost", "127.0.0.1"];
-        const cluster = new EtcdCluster(ca, await ca.issue("CN=client", names_), await ca.issue("CN=server", names_));
+        const [client, server] = [await ca.issue("CN=client", names_), await ca.issue("CN=server", names_)];
+        for (let attempt = 1; ; attempt += 1) {
+            const cluster = new EtcdCluster(ca, client, server);
+            try {
+                await cluster.run(names);
+                return cluster;
+            } catch (error) {
+                await cluster.stop();
+                if (attempt === ATTEMPTS) throw error;
+            }
+        }
+    }
+
+    private async run(names: readonly string[]): Promise<void> {
         const ports = await freePorts(names.length * 2);
         const planned = names.map((name, index) => ({
             name,
@@ -39,13 +54,12 @@ export class EtcdCluster {
             peerPort: ports[2 * index + 1] ?? 0,
         }));
         const initial = planned.map(({ name, peerPort }) => `${name}=https://127.0.0.1:${peerPort}`).join(",");
-        for (const member of planned) cluster.startMember(member, initial);
-        for (const member of cluster.members) {
-            const etcd = await cluster.connect(member);
+        for (const member of planned) this.startMember(member, initial);
+        for (const member of this.members) {
+            const etcd = await this.connect(member);
             const answers = (): Promise<boolean> => etcd.members().then(({ members }) => members.length > 0);
             await member.process.until(answers, START_LIMIT).finally(() => etcd.close());
         }
-        return cluster;
     }
 
     /** Paths of files with what a client needs. */
