@@ -50,7 +50,7 @@ if (pulumi === undefined) {
 
         it("keeps a host that does not answer in state, and drops one that is gone from host and cluster", async () => {
             const { sim, engine, program } = await start("w1", "w2");
-            await engine.up(program([], ["w1", "w2"], { timeouts: { connect: 2 } }));
+            await engine.up(program([], ["w1", "w2"], { timeouts: { connect: 5 } }));
             sim.find("w1").powerOff();
             resetByHand(scene, "w2");
             sim.world.act(() => sim.cluster.store.delete(RESOURCES.nodes, "w2"));

@@ -65,7 +65,7 @@ const OPERATIONS: readonly Operation[] = [
         settled: ["c2", "c3"],
         node: "c3",
         prepare: async (world) => {
-            const more = { onUnreachable: "remove-from-cluster", timeouts: { connect: 2 } };
+            const more = { onUnreachable: "remove-from-cluster", timeouts: { connect: 5 } };
             const made = await world.create("c3", more);
             world.sim.find("c3").powerOff();
             await world.rest();

@@ -117,7 +117,7 @@ describe("drains of a simulated cluster", () => {
     it("do not wait for pods of a kubelet that is gone", async () => {
         await addWorkers({ onFailure: "fail" }, ["w1"], {
             onUnreachable: "remove-from-cluster",
-            timeouts: { connect: 1 },
+            timeouts: { connect: 10 },
         });
         sim.addPod("w1", { name: "app" });
         sim.find("w1").powerOff();
