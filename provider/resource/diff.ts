@@ -152,7 +152,8 @@ function stays(before: unknown, after: unknown): boolean {
 function reasonInState(olds: Bag): string | undefined {
     const { status, state, drift, schemaVersion } = olds;
     if (Array.isArray(drift) && drift.length > 0) {
-        return typeof state === "string" ? state : drift.map(String).join("; ");
+        const isRebuild = typeof state === "string" && state.startsWith("rebuild: ");
+        return `${isRebuild ? "rebuild: " : ""}${drift.map(String).join("; ")}`;
     }
     if (status !== "ready") return `its status is ${typeof status === "string" ? status : "not known"}`;
     const isOlder = typeof schemaVersion !== "number" || schemaVersion < SCHEMA_VERSION;

@@ -117,12 +117,11 @@ describe("drains of a simulated cluster", () => {
     it("do not wait for pods of a kubelet that is gone", async () => {
         await addWorkers({ onFailure: "fail" }, ["w1"], {
             onUnreachable: "remove-from-cluster",
-            timeouts: { connect: 10 },
+            timeouts: { connect: 5 },
         });
         sim.addPod("w1", { name: "app" });
         sim.find("w1").powerOff();
         await remove("w1");
         assert.equal(node("w1"), undefined);
-        assert.ok(at(/app\/eviction/) > 0);
     });
 });

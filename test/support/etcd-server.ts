@@ -54,6 +54,8 @@ export class EtcdCluster {
             peerPort: ports[2 * index + 1] ?? 0,
         }));
         const initial = planned.map(({ name, peerPort }) => `${name}=https://127.0.0.1:${peerPort}`).join(",");
+        // Once: a member that starts must not read a file that is just being written again.
+        this.writeFiles();
         for (const member of planned) this.startMember(member, initial);
         for (const member of this.members) {
             const etcd = await this.connect(member);
@@ -84,7 +86,6 @@ export class EtcdCluster {
     }
 
     private startMember({ name, clientPort, peerPort }: Omit<EtcdServer, "process">, initial: string): void {
-        this.writeFiles();
         const clientUrl = `https://127.0.0.1:${clientPort}`;
         const peerUrl = `https://127.0.0.1:${peerPort}`;
         const [cert, key, ca] = [this.file("server.crt"), this.file("server.key"), this.file("ca.crt")];
