@@ -9,14 +9,19 @@ interface Made {
     readonly address: string;
 }
 
+interface Refused {
+    readonly refused: string;
+}
+
 /**
- * A cloud whose instances are simulated machines: makes a blank one, or ends one. The provider of `Machine` runs in another
- * process, so it is asked by HTTP.
+ * A cloud whose instances are simulated machines: makes a blank one, or ends one. At a fixed address the first instance is the
+ * machine that is there already, and each later one another machine, made only once the one before has ended. The provider
+ * of `Machine` runs in another process, so it is asked by HTTP.
  */
 export class Cloud {
     /** Machines that were ended, each with what k0s or we had left on it. */
     readonly ended: { readonly name: string; readonly left: readonly string[] }[] = [];
-    private made = 0;
+    private readonly instances = new Map<string, SimHost>();
 
     private constructor(
         private readonly sim: Simulation,
@@ -28,8 +33,8 @@ export class Cloud {
 
     static async start(sim: Simulation, first: string, onMade: (sim: Simulation) => void = () => {}): Promise<Cloud> {
         const server = createServer((request, response) => {
-            const [, action = "", id = ""] = (request.url ?? "").split("/");
-            response.end(JSON.stringify(action === "make" ? cloud.make() : cloud.end(id)));
+            const [, action = "", what = ""] = (request.url ?? "").split("/");
+            response.end(JSON.stringify(action === "make" ? cloud.make(what) : cloud.end(what)));
         });
         const cloud: Cloud = new Cloud(sim, server, first, onMade);
         await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -45,19 +50,34 @@ export class Cloud {
         this.server.close();
     }
 
-    private make(): Made {
-        this.made += 1;
-        const host =
-            this.made === 1
-                ? this.sim.find(this.first)
-                : this.sim.host(`m${this.made}`, { address: `10.77.1.${this.made}` });
+    /** `address`: "" for a new one. */
+    private make(address: string): Made | Refused {
+        const used = [...this.instances.values()];
+        const host = address === "" ? this.newHost(used.length + 1) : this.hostAt(address);
+        if (used.includes(host)) {
+            if (host.powered) return { refused: `${address} is in use` };
+            host.wipe();
+        }
+        const id = `i-${used.length + 1}`;
+        this.instances.set(id, host);
         this.onMade(this.sim);
-        return { id: host.name, address: host.address };
+        return { id, address: host.address };
+    }
+
+    private newHost(count: number): SimHost {
+        return count === 1 ? this.sim.find(this.first) : this.sim.host(`m${count}`, { address: `10.77.1.${count}` });
+    }
+
+    private hostAt(address: string): SimHost {
+        const host = this.sim.hosts.find((candidate) => candidate.address === address);
+        if (host === undefined) throw new Error(`no machine has the address ${address}`);
+        return host;
     }
 
     private end(id: string): object {
-        const host = this.sim.find(id);
-        this.ended.push({ name: id, left: leftOn(host) });
+        const host = this.instances.get(id);
+        if (host === undefined) throw new Error(`there is no instance ${id}`);
+        this.ended.push({ name: host.name, left: leftOn(host) });
         host.powerOff();
         return {};
     }
@@ -73,6 +93,8 @@ export function leftOn({ files, units }: SimHost): string[] {
 interface MachineInputs {
     readonly cloud: string;
     readonly image: string;
+    /** Default: a new one for each instance. */
+    readonly address?: string;
 }
 
 /** Its methods are stored as text: they may use nothing but what Node has. */
@@ -81,8 +103,9 @@ const machineProvider: pulumi.dynamic.ResourceProvider<MachineInputs & Partial<M
         return { changes: olds.image !== news.image, replaces: olds.image === news.image ? [] : ["image"] };
     },
     async create(inputs) {
-        const answer = await fetch(`${inputs.cloud}/make`, { method: "POST" });
-        const made = (await answer.json()) as Made;
+        const answer = await fetch(`${inputs.cloud}/make/${inputs.address ?? ""}`, { method: "POST" });
+        const made = (await answer.json()) as Made & Partial<Refused>;
+        if (made.refused !== undefined) throw new Error(made.refused);
         return { id: made.id, outs: { cloud: inputs.cloud, image: inputs.image, address: made.address } };
     },
     async delete(id, { cloud }) {
@@ -90,11 +113,11 @@ const machineProvider: pulumi.dynamic.ResourceProvider<MachineInputs & Partial<M
     },
 };
 
-/** An instance: a changed image replaces it, and the new one has another address. */
+/** An instance: a changed image replaces it. */
 export class Machine extends pulumi.dynamic.Resource {
     declare readonly address: pulumi.Output<string>;
 
     constructor(name: string, args: MachineInputs, opts?: pulumi.CustomResourceOptions) {
-        super(machineProvider, name, { ...args, address: undefined }, opts);
+        super(machineProvider, name, { address: undefined, ...args }, opts);
     }
 }
