@@ -21,6 +21,8 @@ interface Refused {
 export class Cloud {
     /** Machines that were ended, each with what k0s or we had left on it. */
     readonly ended: { readonly name: string; readonly left: readonly string[] }[] = [];
+    /** Nothing can be made while it is. */
+    isFull = false;
     private readonly instances = new Map<string, SimHost>();
 
     private constructor(
@@ -52,6 +54,7 @@ export class Cloud {
 
     /** `address`: "" for a new one. */
     private make(address: string): Made | Refused {
+        if (this.isFull) return { refused: "there is no capacity" };
         const used = [...this.instances.values()];
         const host = address === "" ? this.newHost(used.length + 1) : this.hostAt(address);
         if (used.includes(host)) {
