@@ -29,12 +29,13 @@ export async function watched(
         await action();
     } finally {
         await watch.stop();
-        const { longestGap, writes, failures } = await writer.stop();
+        await writer.stop();
+        const { longestGap, writes, failures } = writer.written;
         console.log(
             `  longest gap between two writes: ${longestGap.toFixed(2)} s (${writes} writes, ${failures} failed)`,
         );
     }
-    return { voters: watch.voters, clusterIds: [...watch.clusterIds].sort(), written: await writer.stop() };
+    return { voters: watch.voters, clusterIds: [...watch.clusterIds].sort(), written: writer.written };
 }
 
 class EtcdWatch {

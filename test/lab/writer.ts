@@ -51,28 +51,35 @@ export class Writer {
         return new Writer(agent, servers);
     }
 
-    async stop(): Promise<Written> {
-        this.stopped = true;
-        await this.running;
-        this.agent.destroy();
+    get written(): Written {
         const { writes, failures, longestGap } = this;
         return { writes, failures, longestGap };
     }
 
+    async stop(): Promise<void> {
+        this.stopped = true;
+        await this.running;
+        this.agent.destroy();
+    }
+
     private async run(): Promise<void> {
         let before = performance.now();
+        const takeGap = (): void => {
+            const now = performance.now();
+            this.longestGap = Math.max(this.longestGap, (now - before) / 1000);
+            before = now;
+        };
         while (!this.stopped) {
             if (await this.write()) {
                 this.writes += 1;
-                const now = performance.now();
-                if (this.writes > 1) this.longestGap = Math.max(this.longestGap, (now - before) / 1000);
-                before = now;
+                takeGap();
             } else {
                 this.failures += 1;
                 this.turn += 1;
             }
             await sleep(PAUSE);
         }
+        takeGap();
     }
 
     private async write(): Promise<boolean> {
@@ -81,8 +88,8 @@ export class Writer {
         if (server === undefined) return false;
         const patch = { data: { count: String(this.writes) } };
         const status = await this.send(server, "PATCH", `${PATH}/${NAME}`, patch);
-        if (status === 404) await this.send(server, "POST", PATH, { metadata: { name: NAME } });
-        return status === 200;
+        if (status !== 404) return status === 200;
+        return (await this.send(server, "POST", PATH, { metadata: { name: NAME } })) === 201;
     }
 
     /** The status of the answer; undefined where there was none. */
