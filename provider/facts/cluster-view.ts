@@ -6,8 +6,11 @@ import { TimeoutError } from "../errors";
 import type { ClusterFacts, ControlNodeObject, Member, MemberHealth } from "./cluster";
 import type { ClusterConnection } from "./controller";
 
-/** Milliseconds for one member's proof of health; a hung etcd answers 500 after 2 s (observed.md). */
-const HEALTH_LIMIT = 4000;
+/**
+ * Milliseconds for one answer of a member's API server. A hung etcd answers 500 after 2 s (observed.md); a host without CPU to
+ * spare takes several seconds for a healthy answer, which must not look like a lost quorum.
+ */
+const HEALTH_LIMIT = 10_000;
 
 export interface ViewOptions {
     /** Our lock as last written: during an operation, a healthy member's API server must show it (safety.md 9). */
@@ -101,18 +104,24 @@ async function askMember(
     return health.find((one) => one !== undefined);
 }
 
-/** undefined: nobody answered there. A hung etcd answers only the first question, with a failure. */
+/**
+ * undefined: nobody answered there. One question after the other, over one connection: each further one costs a channel and a
+ * handshake, for every member and every node that is looked at. A hung etcd answers only the first, with a failure.
+ */
 async function askOne(
     { helperFacts }: ClusterConnection,
     kube: Kube,
     { lease }: ViewOptions,
 ): Promise<MemberHealth | undefined> {
-    const identity = Promise.all([kube.clusterId(), lease && kube.lease(lease.namespace, lease.name)]).catch(() => []);
     const ready = await kube.isReady("/readyz/etcd").catch(() => undefined);
     if (ready === undefined) return undefined;
-    const [clusterId, shown] = ready ? await identity : [];
-    const proven = clusterId === helperFacts.clusterId && (lease === undefined || shows(shown, lease));
+    const proven = ready && (await showsCluster(kube, helperFacts.clusterId, lease).catch(() => false));
     return proven ? "healthy" : "unhealthy";
+}
+
+async function showsCluster(kube: Kube, clusterId: string, lease: LeaseObject | undefined): Promise<boolean> {
+    if ((await kube.clusterId()) !== clusterId) return false;
+    return lease === undefined || shows(await kube.lease(lease.namespace, lease.name), lease);
 }
 
 /** It may have been renewed since: revisions of one etcd only grow, and another cluster has not our holder at all. */

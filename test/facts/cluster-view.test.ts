@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { setImmediate } from "node:timers/promises";
 import { describe, it } from "mocha";
 import type { Kube, LeaseObject } from "../../provider/adapters/kube";
 import { Deadline } from "../../provider/deadline";
@@ -74,6 +75,37 @@ describe("the view of a cluster", () => {
         assert.equal(await check({ uid: "another" }), "unhealthy");
         const { members } = await look({ servers: { "10.0.0.3": {} } }, { lease: LEASE });
         assert.equal(members[2]?.health, "unhealthy", "no lock there at all");
+    });
+
+    it("asks a member one question at a time, and no other one where the first is answered with a failure", async () => {
+        const asked: string[] = [];
+        let open = 0;
+        const answer = async <T>(name: string, value: T): Promise<T> => {
+            asked.push(name);
+            assert.equal(++open, 1, `${name} while another question is open`);
+            await setImmediate();
+            open -= 1;
+            return value;
+        };
+        const member = (ready: boolean): Kube =>
+            ({
+                isReady: () => answer("ready", ready),
+                clusterId: () => answer("cluster", CLUSTER_ID),
+                lease: () => answer("lease", LEASE),
+                close: () => undefined,
+            }) as unknown as Kube;
+        const check = async (ready: boolean): Promise<readonly Member[]> => {
+            const etcd = fakeEtcd({ members: async () => ({ clusterId: 1n, members: MEMBERS.slice(0, 2) }) });
+            const own = {
+                ...connectionTo({ etcd, servers: { "127.0.0.1": { lease: LEASE } } }),
+                kubeAt: () => member(ready),
+            };
+            return (await readCluster(own, { lease: LEASE }, Deadline.after(5000))).members;
+        };
+        assert.deepEqual(healths(await check(true)), ["c1 healthy", "c2 healthy"]);
+        assert.deepEqual(asked.splice(0), ["ready", "cluster", "lease"]);
+        assert.deepEqual(healths(await check(false)), ["c1 healthy", "c2 unhealthy"]);
+        assert.deepEqual(asked, ["ready"]);
     });
 
     it("falls back to the ControlNode's other address only where nobody answers at the peer address", async () => {

@@ -8,6 +8,8 @@ export interface Expected {
     /** Seen from the first of them. */
     readonly controllers: readonly [Machine, ...Machine[]];
     readonly workers?: readonly Machine[];
+    /** Of the controllers, those without a kubelet. */
+    readonly plain?: readonly Machine[];
     /** Machines that must hold nothing of k0s or of ours. */
     readonly blank?: readonly Machine[];
 }
@@ -31,7 +33,7 @@ export async function eventually(seconds: number, check: () => Promise<void>): P
 }
 
 /** Members, EtcdMembers with their IDs, ControlNodes, Nodes, and what is left on machines that are out. Shows the members. */
-export async function assertCluster({ controllers, workers = [], blank = [] }: Expected): Promise<void> {
+export async function assertCluster({ controllers, workers = [], plain = [], blank = [] }: Expected): Promise<void> {
     const [seenFrom] = controllers;
     const members = await membersSeenFrom(seenFrom);
     console.log(memberTable(members));
@@ -44,7 +46,7 @@ export async function assertCluster({ controllers, workers = [], blank = [] }: E
         members.map(({ name, id }) => ({ name, memberId: id, joined: "True", leave: false })).sort(byName),
     );
     assert.deepEqual(await namesOf(seenFrom, "controlnodes"), names(controllers));
-    const nodes = names([...controllers, ...workers]);
+    const nodes = names([...controllers.filter((machine) => !plain.includes(machine)), ...workers]);
     assert.deepEqual(await namesOf(seenFrom, "nodes"), nodes);
     await eventually(WOBBLE_SECONDS, async () => assert.deepEqual(await readyNodes(seenFrom), nodes));
     for (const machine of blank) assert.deepEqual(await tracesOn(machine), [], `left on ${machine.name}`);
@@ -69,8 +71,13 @@ export async function everything(seenFrom: Machine, hosts: readonly Machine[]): 
     return {
         members: members.map(({ id, name, peer, learner }) => ({ id, name, peer, learner })),
         objects: await Promise.all(kinds.map((kind) => objectsOf(seenFrom, kind))),
-        hosts: await Promise.all(hosts.map((host) => on(host, HOST_STATE))),
+        hosts: await Promise.all(hosts.map(hostState)),
     };
+}
+
+/** What an operation could have changed on a machine. */
+export function hostState(machine: Machine): Promise<string> {
+    return on(machine, HOST_STATE);
 }
 
 async function objectsOf(seenFrom: Machine, kind: string): Promise<unknown> {

@@ -22,16 +22,31 @@ interface MemberList {
     readonly members: readonly { ID: string; name?: string; peerURLs: string[]; isLearner?: boolean }[];
 }
 
-export async function membersSeenFrom(machine: Machine): Promise<SeenMember[]> {
-    const [list, leader] = await Promise.all([on(machine, etcdctl("member list -w json")), leaderSeenFrom(machine)]);
+export interface SeenEtcd {
+    readonly clusterId: string;
+    readonly members: readonly SeenMember[];
+}
+
+/** What the etcd of that machine says; fails where none serves. */
+export async function etcdSeenFrom(machine: Machine): Promise<SeenEtcd> {
+    const asked = `${etcdctl("member list -w json")} && ${etcdctl("endpoint status -w json")}`;
+    const [list = "", status = ""] = (await on(machine, asked)).split("\n");
+    const leader = hexadecimalIn(status, "leader");
     const { members } = JSON.parse(quoteIds(list)) as MemberList;
-    return members.map(({ ID, name = "", peerURLs, isLearner = false }) => ({
-        id: ID,
-        name,
-        peer: peerURLs.join(","),
-        learner: isLearner,
-        leader: ID === leader,
-    }));
+    return {
+        clusterId: hexadecimalIn(list, "cluster_id"),
+        members: members.map(({ ID, name = "", peerURLs, isLearner = false }) => ({
+            id: ID,
+            name,
+            peer: peerURLs.join(","),
+            learner: isLearner,
+            leader: ID === leader,
+        })),
+    };
+}
+
+export async function membersSeenFrom(machine: Machine): Promise<SeenMember[]> {
+    return [...(await etcdSeenFrom(machine)).members];
 }
 
 /** 64-bit numbers do not survive JSON.parse. */
@@ -39,10 +54,9 @@ function quoteIds(json: string): string {
     return json.replace(/"ID":\s*(\d+)/g, (_all, decimal: string) => `"ID":"${BigInt(decimal).toString(16)}"`);
 }
 
-async function leaderSeenFrom(machine: Machine): Promise<string> {
-    const status = await on(machine, etcdctl("endpoint status -w json"));
-    const leader = /"leader":\s*(\d+)/.exec(status)?.[1];
-    return leader === undefined ? "" : BigInt(leader).toString(16);
+function hexadecimalIn(json: string, key: string): string {
+    const decimal = new RegExp(`"${key}":\\s*(\\d+)`).exec(json)?.[1];
+    return decimal === undefined ? "" : BigInt(decimal).toString(16);
 }
 
 /** Moves etcd leadership to the machine at that address, from wherever it is. */
@@ -78,7 +92,7 @@ export interface KubeList {
             readonly unschedulable?: boolean;
         };
         readonly status?: {
-            readonly conditions?: readonly { type: string; status: string }[];
+            readonly conditions?: readonly { type: string; status: string; lastTransitionTime: string }[];
             readonly memberID?: string;
         };
     }[];
@@ -96,6 +110,14 @@ export async function readyNodes(machine: Machine): Promise<string[]> {
         )
         .map(({ metadata }) => metadata.name)
         .sort();
+}
+
+/** When that Node's Ready condition last changed, and to what: the same twice means that it did not change in between. */
+export async function readySince(machine: Machine, node: string): Promise<string> {
+    const { items } = await kubectl(machine, "get nodes");
+    const conditions = items.find(({ metadata }) => metadata.name === node)?.status?.conditions;
+    const ready = conditions?.find(({ type }) => type === "Ready");
+    return `${ready?.status} since ${ready?.lastTransitionTime}`;
 }
 
 export interface SeenObject {

@@ -19,13 +19,15 @@ export interface Machine {
 export const c1 = machineAt("c1", 11);
 export const c2 = machineAt("c2", 12);
 export const c3 = machineAt("c3", 13);
+export const c4 = machineAt("c4", 14);
+export const c5 = machineAt("c5", 15);
 export const w1 = machineAt("w1", 21);
 
 export function addressAt(lastByte: number): string {
     return GATEWAY.replace(/\d+$/, String(lastByte));
 }
 
-function machineAt(name: string, lastByte: number): Machine {
+export function machineAt(name: string, lastByte: number): Machine {
     return { name, address: addressAt(lastByte) };
 }
 
@@ -48,9 +50,14 @@ export async function destroyLab(): Promise<void> {
 }
 
 /** Installs the first controller, which the provider never does. */
-export async function startFirstController({ name, address }: Machine, externalAddress: string): Promise<void> {
+export async function startFirstController({ name, address }: Machine, externalAddress?: string): Promise<void> {
     const env = { ...process.env, LAB_EXTERNAL: externalAddress };
     await run("bash", [join(SCRIPTS, "first-controller.sh"), name, address], { env });
+}
+
+/** The SSH host key that a machine has now. */
+export async function hostKeyOf({ name }: Machine): Promise<string> {
+    return (await run("bash", [join(SCRIPTS, "lab.sh"), "hostkey", name])).stdout.trim();
 }
 
 export async function labKey(): Promise<string> {
