@@ -4,8 +4,17 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
-import type { Deployment, EngineEvent, OutputMap, PulumiFn, Stack, UpOptions } from "@pulumi/pulumi/automation";
+import type {
+    Deployment,
+    EngineEvent,
+    OutputMap,
+    PulumiFn,
+    RefreshOptions,
+    Stack,
+    UpOptions,
+} from "@pulumi/pulumi/automation";
 import { LocalWorkspace, PulumiCommand } from "@pulumi/pulumi/automation";
+import { type EngineProcess, processesWith } from "./engine-processes";
 
 export interface EngineOptions {
     /** Of the stack; default `test`. */
@@ -66,13 +75,25 @@ export class Engine {
         return (await this.stack.preview(this.watched())).changeSummary;
     }
 
-    async refresh(): Promise<Record<string, number | undefined>> {
-        const result = await this.stack.refresh(this.watched());
+    async refresh(
+        options: Pick<RefreshOptions, "clearPendingCreates"> = {},
+    ): Promise<Record<string, number | undefined>> {
+        const result = await this.stack.refresh({ ...this.watched(), ...options });
         return result.summary.resourceChanges ?? {};
     }
 
     async destroy(): Promise<void> {
         await this.stack.destroy(this.watched());
+    }
+
+    /** As `pulumi cancel`: gives back the lock that a killed CLI left on the stack. */
+    async cancel(): Promise<void> {
+        await this.stack.cancel();
+    }
+
+    /** The CLI that runs for this stack now, and what it or an earlier one started. */
+    processes(): EngineProcess[] {
+        return processesWith(`PULUMI_BACKEND_URL=${backendOf(this.folder)}`);
     }
 
     state(): Promise<Deployment> {
@@ -171,11 +192,15 @@ function commandAt(pulumi: string): Promise<PulumiCommand> {
     return PulumiCommand.get({ ...root, skipVersionCheck: true });
 }
 
+function backendOf(folder: string): string {
+    return `file://${folder}`;
+}
+
 function environment(folder: string): Record<string, string> {
     // The engine looks on PATH for the script that starts dynamic providers; the npm package carries it.
     const sdk = dirname(createRequire(__filename).resolve("@pulumi/pulumi/package.json"));
     return {
-        PULUMI_BACKEND_URL: `file://${folder}`,
+        PULUMI_BACKEND_URL: backendOf(folder),
         PULUMI_CONFIG_PASSPHRASE: "test",
         PULUMI_SKIP_UPDATE_CHECK: "true",
         PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
