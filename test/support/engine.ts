@@ -25,6 +25,8 @@ export interface EngineOptions {
     readonly onEvent?: (event: EngineEvent) => void;
     /** Interrupts what runs, as Ctrl-C does; nothing is begun after that. */
     readonly signal?: AbortSignal;
+    /** Environment of the CLI and of the providers it starts, besides the usual one. */
+    readonly env?: Readonly<Record<string, string>>;
 }
 
 /** One stack of the real Pulumi engine, with a file backend of its own that goes away with it. */
@@ -42,7 +44,7 @@ export class Engine {
     static async start(pulumi: string, options: EngineOptions = {}): Promise<Engine> {
         const folder = await mkdtemp(join(tmpdir(), "pulumi-mke-"));
         try {
-            const stack = await createStack(pulumi, folder, options.name ?? "test");
+            const stack = await createStack(pulumi, folder, options);
             return new Engine(pulumi, stack, folder, options);
         } catch (error) {
             await rm(folder, { recursive: true, force: true });
@@ -63,7 +65,7 @@ export class Engine {
 
     async up(
         program: PulumiFn,
-        options: Pick<UpOptions, "continueOnError" | "refresh" | "replace"> = {},
+        options: Pick<UpOptions, "continueOnError" | "refresh" | "replace" | "signal"> = {},
     ): Promise<UpSummary> {
         this.stack.workspace.program = program;
         const result = await this.stack.up({ ...this.watched(), ...options });
@@ -171,16 +173,16 @@ interface StateResource {
     readonly outputs?: Record<string, unknown>;
 }
 
-async function createStack(pulumi: string, folder: string, stackName: string): Promise<Stack> {
+async function createStack(pulumi: string, folder: string, { name = "test", env }: EngineOptions): Promise<Stack> {
     const workDir = join(folder, "work");
     await mkdir(workDir);
     return LocalWorkspace.createStack(
-        { stackName, projectName: "mke", program: () => Promise.resolve() },
+        { stackName: name, projectName: "mke", program: () => Promise.resolve() },
         {
             workDir,
             pulumiCommand: await commandAt(pulumi),
             pulumiHome: join(folder, "home"),
-            envVars: environment(folder),
+            envVars: { ...environment(folder), ...env },
         },
     );
 }
