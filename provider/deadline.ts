@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { requireEngine } from "./engine";
 import { LockError, TimeoutError } from "./errors";
 
 /** A moment after which a step has failed. All times are milliseconds unless a name says otherwise. */
@@ -38,6 +39,11 @@ export interface WaitOptions<T> {
     /** Looks once. `done` ends the wait; otherwise `seen` says what was found, for the error. */
     readonly look: () => Promise<Look<T>>;
     readonly advice?: string;
+    /**
+     * Waits on although the engine has gone (safety.md 18): what was begun may not be left before its end is seen. Default:
+     * such a wait ends soon, with an EngineGoneError; the next run waits again.
+     */
+    readonly seesItThrough?: true;
 }
 
 export type Look<T> = { readonly done: T } | { readonly seen: string };
@@ -53,6 +59,7 @@ export async function waitFor<T>(options: WaitOptions<T>): Promise<T> {
         const look = await lookOnce(options.look);
         if ("done" in look) return look.done;
         if (deadline.expired) throw timedOut(options, look.seen);
+        if (options.seesItThrough !== true) await requireEngine(options.stage, "waited for no longer");
         await sleep(Math.min(interval, deadline.remaining));
         interval = Math.min(interval * 2, maxInterval);
     }

@@ -1,8 +1,10 @@
 import { connect } from "node:net";
 import { MkeError } from "./errors";
 
-/** How long the engine may take to accept a connection on this machine before it counts as gone. */
-const ENGINE_TIMEOUT = 2000;
+/** Milliseconds within which the kernel of this machine refuses a connection that nobody listens for. */
+const REFUSAL_TIME = 2000;
+/** How often a process without anything to do looks whether its engine is still there; milliseconds. */
+const WATCH_INTERVAL = 5000;
 
 /** The Pulumi process that asked for this operation has ended; nothing new is started (safety.md 18). */
 export class EngineGoneError extends MkeError {
@@ -10,17 +12,17 @@ export class EngineGoneError extends MkeError {
 }
 
 /**
- * Fails when the engine that started this provider process no longer accepts connections: its CLI was killed, and
+ * Fails when nobody listens any more where the engine that started this provider process did: its CLI was killed, and
  * whatever ran on would change a cluster that nobody records. The address is the last argument of a dynamic-provider
- * process (pulumi-dynamic-providers.md 1.11); other processes have no engine to lose.
+ * process (pulumi-dynamic-providers.md 1.11); other processes have no engine to lose. `what`: what does not happen then.
  */
-export async function requireEngine(stage: string): Promise<void> {
+export async function requireEngine(stage: string, what = "not started"): Promise<void> {
     const address = engineAddress(process.argv);
-    if (address === undefined || (await accepts(address))) return;
+    if (address === undefined || !(await refuses(address))) return;
     engineIsGone = true;
     throw new EngineGoneError({
         stage,
-        what: "not started, because the Pulumi CLI that asked for it has ended",
+        what: `${what}, because the Pulumi CLI that asked for it has ended`,
         advice: "Run `pulumi up` again (after `pulumi cancel`, if the engine asks for it): it picks up what is half done.",
     });
 }
@@ -35,13 +37,23 @@ export async function asOperation<T>(operation: () => Promise<T>): Promise<T> {
         return await operation();
     } finally {
         operations -= 1;
-        // Nobody is left to answer to, and nobody else would end this process.
-        if (engineIsGone && operations === 0 && isProviderProcess()) setImmediate(() => process.exit(1));
+        if (engineIsGone) setImmediate(endIfIdle);
     }
 }
 
-function isProviderProcess(): boolean {
-    return engineAddress(process.argv) !== undefined;
+/** From now on this process ends by itself when its engine has gone and nothing is to be brought to an end: nobody else ends it. */
+export function watchEngine(): void {
+    const address = engineAddress(process.argv);
+    if (address === undefined) return;
+    const look = async (): Promise<void> => {
+        engineIsGone ||= await refuses(address);
+        if (engineIsGone) endIfIdle();
+    };
+    setInterval(() => void look(), WATCH_INTERVAL).unref();
+}
+
+function endIfIdle(): void {
+    if (operations === 0 && engineAddress(process.argv) !== undefined) process.exit(1);
 }
 
 interface Address {
@@ -55,15 +67,16 @@ export function engineAddress(argv: readonly string[]): Address | undefined {
     return match?.groups ? { host: match.groups["host"] ?? "", port: Number(match.groups["port"]) } : undefined;
 }
 
-function accepts({ host, port }: Address): Promise<boolean> {
+/** Any other answer, or none, may have its reason in this process or a machine that is busy. */
+function refuses({ host, port }: Address): Promise<boolean> {
     return new Promise((resolve) => {
-        const socket = connect({ host, port, timeout: ENGINE_TIMEOUT });
-        const settle = (alive: boolean): void => {
+        const socket = connect({ host, port, timeout: REFUSAL_TIME });
+        const settle = (refused: boolean): void => {
             socket.destroy();
-            resolve(alive);
+            resolve(refused);
         };
-        socket.once("connect", () => settle(true));
-        socket.once("error", () => settle(false));
+        socket.once("connect", () => settle(false));
+        socket.once("error", ({ code }: NodeJS.ErrnoException) => settle(code === "ECONNREFUSED"));
         socket.once("timeout", () => settle(false));
     });
 }

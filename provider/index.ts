@@ -2,7 +2,7 @@
  * The way in: what Pulumi's state refers to as `require("pulumi-mke/provider")`, by these names, for as long as any state
  * exists. Everything is loaded when it is first needed, so that a preview loads neither SSH nor Kubernetes nor etcd.
  */
-import { asOperation } from "./engine";
+import { asOperation, watchEngine } from "./engine";
 import type { NodeInputs } from "./inputs";
 import type { CheckResult } from "./resource/check";
 import type { DiffResult } from "./resource/diff";
@@ -29,6 +29,8 @@ export interface NodeProvider {
     delete(id: string, outs: Bag): Promise<void>;
 }
 
+watchEngine();
+
 export const controller: NodeProvider = providerOf("controller");
 export const worker: NodeProvider = providerOf("worker");
 
@@ -53,7 +55,7 @@ function providerOf(kind: NodeKind): NodeProvider {
 
         async read(id, outs) {
             const kept = readable(outs);
-            const { id: found, props } = await load.read().read(kind, id, kept);
+            const { id: found, props } = await asOperation(() => load.read().read(kind, id, kept));
             // Without an id Pulumi takes the resource out of its state.
             return found === undefined || props === undefined
                 ? {}

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { createServer, type Server } from "node:net";
 import { afterEach, beforeEach, describe, it } from "mocha";
+import { Deadline, type Look, waitFor } from "../provider/deadline";
 import { engineAddress, EngineGoneError, requireEngine } from "../provider/engine";
+import { withLock } from "../provider/lock";
+import { silentLog } from "../provider/log";
 import { runStage } from "../provider/pipelines/stage";
 import { freePorts } from "./support/program";
 
@@ -62,6 +65,51 @@ describe("a provider process", () => {
         });
         assert.equal(started, false);
         assert.deepEqual(lines, []);
+    });
+
+    it("waits no longer for what it need not see through", async () => {
+        const look = async (): Promise<{ seen: string }> => {
+            if (engine.listening) await killEngine();
+            return { seen: "not yet" };
+        };
+        const wait = { stage: "draining", deadline: Deadline.afterSeconds(60), interval: 1, look };
+        await assert.rejects(waitFor(wait), (error: Error) => {
+            assert.ok(error instanceof EngineGoneError);
+            assert.match(error.message, /^draining: waited for no longer, because the Pulumi CLI/);
+            return true;
+        });
+    });
+
+    it("sees the end of what must not be left half-way", async () => {
+        await killEngine();
+        let looks = 0;
+        const look = async (): Promise<Look<string>> => {
+            looks += 1;
+            return looks < 3 ? { seen: "still a member" } : { done: "left" };
+        };
+        const wait = { stage: "leaving etcd", deadline: Deadline.afterSeconds(60), interval: 1, look };
+        assert.equal(await waitFor({ ...wait, seesItThrough: true }), "left");
+    });
+
+    it("waits for no lock any more, and takes none", async () => {
+        await killEngine();
+        const request = {
+            clusterId: "c",
+            kind: { controlPlane: true },
+            owner: "o/p/s/c2",
+            timeoutSeconds: 60,
+        } as const;
+        const kube = (): never => assert.fail("the cluster was asked");
+        await assert.rejects(
+            withLock({ ...request, kube, log: silentLog }, () => assert.fail("it started")),
+            EngineGoneError,
+        );
+    });
+
+    it("takes only a refused connection for the end of its engine", async () => {
+        // There is no way to that address, whoever listens there: as on a machine that has no sockets left.
+        process.argv = ["node", PROVIDER, "255.255.255.255:1"];
+        await requireEngine("draining");
     });
 
     it("has no engine to lose where it is no dynamic provider", async () => {

@@ -1,4 +1,5 @@
 import type { Kube, LeaseObject } from "../adapters/kube";
+import { requireEngine } from "../engine";
 import { MkeError } from "../errors";
 import type { Log } from "../log";
 import { HeldLease } from "./held";
@@ -50,6 +51,7 @@ export async function acquire(acquisition: Acquisition): Promise<HeldLease> {
     const end = clock.monotonic() + timeoutSeconds * 1000;
     let answered = clock.monotonic();
     for (;;) {
+        await requireEngine("taking the lock");
         const attempt = await attemptOnce(acquisition, observer);
         if ("held" in attempt) return attempt.held;
         const now = clock.monotonic();

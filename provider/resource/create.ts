@@ -1,5 +1,4 @@
 import { resourceId } from "../decide/names";
-import { requireEngine } from "../engine";
 import type { NodeInputs } from "../inputs";
 import type { HostOperation, NodeKind } from "../pipelines/operation";
 import { type Addition, foreseeAdd, performAdd } from "./add-node";
@@ -14,7 +13,6 @@ import { underLock } from "./under-lock";
  * afterwards the failure keeps the resource in state, and the next `update` goes on from there.
  */
 export async function create(kind: NodeKind, inputs: NodeInputs): Promise<{ id: string; outs: NodeOutputs }> {
-    await requireEngine("create");
     const token = newToken();
     let begun: HostOperation | undefined;
     try {

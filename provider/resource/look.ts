@@ -6,7 +6,7 @@ import { sharedAddresses } from "../decide/address";
 import { isOtherMachine } from "../decide/identity";
 import { nodeNameOf, peerAddressOf } from "../decide/names";
 import type { TargetEtcd } from "../decide/plan";
-import { ConnectionError, RefusedError } from "../errors";
+import { ConnectionError, RefusedError, TimeoutError } from "../errors";
 import type { ClusterFacts } from "../facts/cluster";
 import { readCluster } from "../facts/cluster-view";
 import { readShared } from "../facts/shared-view";
@@ -46,22 +46,33 @@ const ETCD_PATIENCE = 3000;
 export function look(session: Session, remembered: Remembered, lease?: LeaseObject): Promise<Situation> {
     const options = lease === undefined ? {} : { lease };
     const view = readCluster(session.cluster, options, Deadline.afterSeconds(LOOK_SECONDS));
-    return lookAt(session, remembered, view, session.inputs.timeouts.connect);
+    return lookAt(session, remembered, view, () => probeHost(session, session.inputs.timeouts.connect));
 }
 
 /** For a refresh, in which many nodes look at one cluster. */
 export function glance(session: Session, remembered: Remembered): Promise<Situation> {
     const view = readShared(session.cluster, Deadline.afterSeconds(LOOK_SECONDS));
-    return lookAt(session, remembered, view, Math.min(session.inputs.timeouts.connect, GLANCE_SECONDS));
+    const patience = Math.min(session.inputs.timeouts.connect, GLANCE_SECONDS);
+    return lookAt(session, remembered, view, () => orSilent(() => probeHost(session, patience)));
+}
+
+/** A host that took the login and then answers nothing is not told from one that is down; nothing is decided on it. */
+async function orSilent(probe: () => Promise<Probed>): Promise<Probed> {
+    try {
+        return await probe();
+    } catch (error) {
+        if (error instanceof TimeoutError) return { failure: new ConnectionError(error.details) };
+        throw error;
+    }
 }
 
 async function lookAt(
     session: Session,
     remembered: Remembered,
     view: Promise<ClusterFacts>,
-    patience: number,
+    ask: () => Promise<Probed>,
 ): Promise<Situation> {
-    const [probe, cluster] = await Promise.all([probeHost(session, patience), view]);
+    const [probe, cluster] = await Promise.all([ask(), view]);
     const { inputs } = session;
     if ("failure" in probe) return withoutHost(inputs, probe.failure, remembered, cluster);
     if (!session.alone) requireOtherMachine(probe.host, cluster);
@@ -78,10 +89,9 @@ async function lookAt(
     };
 }
 
-async function probeHost(
-    { target, inputs }: Session,
-    patience: number,
-): Promise<{ readonly host: HostFacts } | { readonly failure: ConnectionError }> {
+type Probed = { readonly host: HostFacts } | { readonly failure: ConnectionError };
+
+async function probeHost({ target, inputs }: Session, patience: number): Promise<Probed> {
     try {
         return { host: await target.probe(probePaths(inputs), Deadline.afterSeconds(patience)) };
     } catch (error) {

@@ -1,6 +1,7 @@
 import { openHost } from "../adapters/ssh/pool";
 import type { Host, ProbePaths } from "../adapters/host";
 import { Deadline } from "../deadline";
+import { requireEngine } from "../engine";
 import { ConnectionError, HostKeyError, InputError, LockError, MkeError } from "../errors";
 import { type ClusterConnection, connectCluster, controllersNamedBy } from "../facts/helper";
 import type { ControllerAddress, NodeInputs } from "../inputs";
@@ -117,6 +118,7 @@ export async function withSession<T>(
     action: (session: Session, started: () => void) => Promise<T>,
 ): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
+        await requireEngine("looking for the cluster");
         const changes = { begun: false };
         const session = await openSession(inputs, state);
         try {

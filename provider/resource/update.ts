@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Repair } from "../decide/repair";
-import { requireEngine } from "../engine";
 import { RefusedError } from "../errors";
 import type { OperationRecord } from "../facts/host";
 import type { NodeInputs } from "../inputs";
@@ -28,7 +27,6 @@ export async function update(
     olds: NodeOutputs,
     news: NodeInputs,
 ): Promise<{ outs: NodeOutputs }> {
-    await requireEngine("update");
     if (onlyStores(olds, news)) return { outs: outputsOf(news, foundIn(olds)) };
     const found = await withSession(news, olds, (session, started) => {
         const updating: Updating = { kind, id, session, olds, started };

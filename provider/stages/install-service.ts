@@ -41,6 +41,7 @@ async function retirePatiently(operation: HostOperation, tokenId: string, deadli
         stage: "retiring the join token",
         host: operation.cluster.helper.address,
         deadline,
+        seesItThrough: true,
         look: async () => {
             try {
                 await retireJoinToken(operation, tokenId, deadline);

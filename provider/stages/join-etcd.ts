@@ -30,6 +30,8 @@ export async function waitForVoter(
         deadline,
         advice: `Look at the journal of k0scontroller on ${operation.target.address}; then run \`pulumi up\` again.`,
         look: () => lookForVoter(operation, others, deadline),
+        // Its token goes with the wait, so a join that is left may come to nothing.
+        seesItThrough: true,
     });
 }
 

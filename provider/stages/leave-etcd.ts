@@ -31,6 +31,7 @@ export async function moveLeadership(
         stage: "moving etcd leadership",
         host: target.address,
         deadline,
+        seesItThrough: true,
         look: async () => {
             const now = (await cluster.etcd.status()).leaderId;
             return now !== undefined && now !== member.id ? { done: true } : { seen: "it is still the leader" };
@@ -55,6 +56,7 @@ export async function leaveBySpec(
         host: operation.inputs.host,
         deadline,
         look: () => lookForLeave(operation, member, stuckAt),
+        seesItThrough: true,
     });
     if (end === "left") return `member ${memberIdToHex(member.id)} left`;
     await removeById(operation, member, deadline);
@@ -97,6 +99,7 @@ async function tellK0s(operation: Operation, object: EtcdMemberObject, id: bigin
         stage: STAGE,
         host: operation.inputs.host,
         deadline,
+        seesItThrough: true,
         look: async () => {
             await requestLeave(operation, object, id);
             return { done: true };
@@ -110,6 +113,7 @@ async function removeById(operation: Operation, member: Member, deadline: Deadli
         stage: STAGE,
         host: operation.inputs.host,
         deadline,
+        seesItThrough: true,
         look: async () => {
             await operation.cluster.etcd.removeMember(member.id);
             return (await isMember(operation, member.id)) ? { seen: "etcd still lists the member" } : { done: true };

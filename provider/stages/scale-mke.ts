@@ -2,6 +2,7 @@ import type { WorkloadObject } from "../adapters/kube/mke";
 import type { DecideHosts } from "../decide/mke-hosts";
 import { MKE_NAMESPACES, redistributed, releaseFor, unsettled } from "../decide/mke-state";
 import { type Deadline, waitFor } from "../deadline";
+import { EngineGoneError } from "../engine";
 import { MkeError } from "../errors";
 import type { Operation } from "../pipelines/operation";
 import type { Outcome } from "../pipelines/stage";
@@ -101,7 +102,7 @@ async function orWarn(body: () => Promise<string>): Promise<Outcome> {
     try {
         return await body();
     } catch (error) {
-        if (!(error instanceof MkeError)) throw error;
+        if (!(error instanceof MkeError) || error instanceof EngineGoneError) throw error;
         return `not complete, going on: ${error.details.what}`;
     }
 }

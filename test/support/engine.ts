@@ -4,8 +4,17 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
-import type { Deployment, EngineEvent, OutputMap, PulumiFn, Stack, UpOptions } from "@pulumi/pulumi/automation";
+import type {
+    Deployment,
+    EngineEvent,
+    OutputMap,
+    PulumiFn,
+    RefreshOptions,
+    Stack,
+    UpOptions,
+} from "@pulumi/pulumi/automation";
 import { LocalWorkspace, PulumiCommand } from "@pulumi/pulumi/automation";
+import { type EngineProcess, processesWith } from "./engine-processes";
 
 export interface EngineOptions {
     /** Of the stack; default `test`. */
@@ -16,6 +25,8 @@ export interface EngineOptions {
     readonly onEvent?: (event: EngineEvent) => void;
     /** Interrupts what runs, as Ctrl-C does; nothing is begun after that. */
     readonly signal?: AbortSignal;
+    /** Environment of the CLI and of the providers it starts, besides the usual one. */
+    readonly env?: Readonly<Record<string, string>>;
 }
 
 /** One stack of the real Pulumi engine, with a file backend of its own that goes away with it. */
@@ -33,7 +44,7 @@ export class Engine {
     static async start(pulumi: string, options: EngineOptions = {}): Promise<Engine> {
         const folder = await mkdtemp(join(tmpdir(), "pulumi-mke-"));
         try {
-            const stack = await createStack(pulumi, folder, options.name ?? "test");
+            const stack = await createStack(pulumi, folder, options);
             return new Engine(pulumi, stack, folder, options);
         } catch (error) {
             await rm(folder, { recursive: true, force: true });
@@ -54,7 +65,7 @@ export class Engine {
 
     async up(
         program: PulumiFn,
-        options: Pick<UpOptions, "continueOnError" | "refresh" | "replace"> = {},
+        options: Pick<UpOptions, "continueOnError" | "refresh" | "replace" | "signal"> = {},
     ): Promise<UpSummary> {
         this.stack.workspace.program = program;
         const result = await this.stack.up({ ...this.watched(), ...options });
@@ -66,13 +77,25 @@ export class Engine {
         return (await this.stack.preview(this.watched())).changeSummary;
     }
 
-    async refresh(): Promise<Record<string, number | undefined>> {
-        const result = await this.stack.refresh(this.watched());
+    async refresh(
+        options: Pick<RefreshOptions, "clearPendingCreates"> = {},
+    ): Promise<Record<string, number | undefined>> {
+        const result = await this.stack.refresh({ ...this.watched(), ...options });
         return result.summary.resourceChanges ?? {};
     }
 
     async destroy(): Promise<void> {
         await this.stack.destroy(this.watched());
+    }
+
+    /** As `pulumi cancel`: gives back the lock that a killed CLI left on the stack. */
+    async cancel(): Promise<void> {
+        await this.stack.cancel();
+    }
+
+    /** The CLI that runs for this stack now, and what it or an earlier one started. */
+    processes(): EngineProcess[] {
+        return processesWith(`PULUMI_BACKEND_URL=${backendOf(this.folder)}`);
     }
 
     state(): Promise<Deployment> {
@@ -150,16 +173,16 @@ interface StateResource {
     readonly outputs?: Record<string, unknown>;
 }
 
-async function createStack(pulumi: string, folder: string, stackName: string): Promise<Stack> {
+async function createStack(pulumi: string, folder: string, { name = "test", env }: EngineOptions): Promise<Stack> {
     const workDir = join(folder, "work");
     await mkdir(workDir);
     return LocalWorkspace.createStack(
-        { stackName, projectName: "mke", program: () => Promise.resolve() },
+        { stackName: name, projectName: "mke", program: () => Promise.resolve() },
         {
             workDir,
             pulumiCommand: await commandAt(pulumi),
             pulumiHome: join(folder, "home"),
-            envVars: environment(folder),
+            envVars: { ...environment(folder), ...env },
         },
     );
 }
@@ -171,11 +194,15 @@ function commandAt(pulumi: string): Promise<PulumiCommand> {
     return PulumiCommand.get({ ...root, skipVersionCheck: true });
 }
 
+function backendOf(folder: string): string {
+    return `file://${folder}`;
+}
+
 function environment(folder: string): Record<string, string> {
     // The engine looks on PATH for the script that starts dynamic providers; the npm package carries it.
     const sdk = dirname(createRequire(__filename).resolve("@pulumi/pulumi/package.json"));
     return {
-        PULUMI_BACKEND_URL: `file://${folder}`,
+        PULUMI_BACKEND_URL: backendOf(folder),
         PULUMI_CONFIG_PASSPHRASE: "test",
         PULUMI_SKIP_UPDATE_CHECK: "true",
         PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",

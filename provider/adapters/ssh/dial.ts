@@ -216,7 +216,9 @@ function wrongHostKey(host: string, expected: ExpectedHostKey | undefined, prese
     });
 }
 
+/** A bastion that waits for a host that is down runs into a time-out: that too is a connection that was not made. */
 function afterAttempts(error: MkeError, attempts: number): MkeError {
-    if (attempts === 1) return error;
-    return new ConnectionError({ ...error.details, what: `${error.details.what} (after ${attempts} attempts)` });
+    const { details } = error;
+    if (attempts > 1) return new ConnectionError({ ...details, what: `${details.what} (after ${attempts} attempts)` });
+    return error instanceof ConnectionError ? error : new ConnectionError(details);
 }
