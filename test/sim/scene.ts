@@ -17,9 +17,18 @@ const TOKEN_SECONDS = 1800;
 /** k0s.yaml of a controller, parsed. */
 export type K0sConfig = Readonly<Record<string, unknown>>;
 
-/** k0s runs there as it would long after it joined (or, without a cluster, made one). Answers the cluster. */
-export function settle(host: SimHost, role: SettledRole, into: SimCluster | undefined, config: K0sConfig): SimCluster {
-    const unit = install(host, role, config, into !== undefined);
+/**
+ * k0s runs there as it would long after it joined (or, without a cluster, made one). Answers the cluster. `flags`: further
+ * ones of `k0s install`.
+ */
+export function settle(
+    host: SimHost,
+    role: SettledRole,
+    into: SimCluster | undefined,
+    config: K0sConfig,
+    flags: readonly string[] = [],
+): SimCluster {
+    const unit = install(host, role, config, into !== undefined, flags);
     return unit.runSettled((daemon) => {
         if (daemon instanceof ControllerDaemon) return daemon.settle(into);
         if (daemon instanceof WorkerDaemon && into !== undefined) return daemon.settle(into);
@@ -41,11 +50,17 @@ export function startJoin(host: SimHost, role: SettledRole, via: SimHost, config
     unit.start();
 }
 
-function install(host: SimHost, role: SettledRole, config: K0sConfig, joins: boolean): Unit {
+function install(
+    host: SimHost,
+    role: SettledRole,
+    config: K0sConfig,
+    joins: boolean,
+    further: readonly string[] = [],
+): Unit {
     if (!host.files.isFile(K0S_PATH)) host.files.write(K0S_PATH, k0sProgram(K0S_VERSION), 0o755);
     const token = joins ? [`--token-file=${TOKEN_PATH}`] : [];
-    if (role === "worker") return host.units.install("k0sworker", [K0S_PATH, "worker", ...token]);
+    if (role === "worker") return host.units.install("k0sworker", [K0S_PATH, "worker", ...token, ...further]);
     host.files.write(CONFIG_PATH, JSON.stringify(config), 0o600);
     const flags = [`--config=${CONFIG_PATH}`, ...token, ...(role === "controller" ? [] : ["--enable-worker=true"])];
-    return host.units.install("k0scontroller", [K0S_PATH, "controller", ...flags]);
+    return host.units.install("k0scontroller", [K0S_PATH, "controller", ...flags, ...further]);
 }
