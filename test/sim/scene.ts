@@ -1,5 +1,7 @@
 import type { SimCluster } from "./k0s/cluster";
 import { ControllerDaemon } from "./k0s/controller";
+import { nodeConfigOf } from "./k0s/node-config";
+import { writeEtcdData } from "./k0s/pki-files";
 import { WorkerDaemon } from "./k0s/worker";
 import type { SimHost } from "./model/host";
 import { k0sProgram } from "./model/k0s-program";
@@ -48,6 +50,19 @@ export function startJoin(host: SimHost, role: SettledRole, via: SimHost, config
     const unit = install(host, role, config, true);
     host.files.write(TOKEN_PATH, daemon.cluster.createToken(kind, server, TOKEN_SECONDS), 0o600);
     unit.start();
+}
+
+/** The cluster of these controllers is restored from a backup: k0s is stopped everywhere, and starts again with it. */
+export function restoreBackup(cluster: SimCluster): void {
+    const units = [...cluster.daemons].map(({ unit }) => unit);
+    units.forEach((unit) => unit.stop());
+    cluster.etcd.restore();
+    for (const unit of units) {
+        const { dataDir, peerAddress } = nodeConfigOf(unit);
+        const member = cluster.etcd.members.find((one) => one.peerAddress === peerAddress);
+        writeEtcdData(unit.host, dataDir, { clusterId: cluster.id, memberId: (member?.id ?? 0n).toString(16) });
+        unit.start();
+    }
 }
 
 function install(

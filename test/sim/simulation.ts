@@ -14,7 +14,7 @@ import { type KubeObject, RESOURCES } from "./model/store";
 import type { World } from "./model/world";
 import { brokenInvariants } from "./invariants";
 import { type PodOptions, newPod } from "./pods";
-import { type K0sConfig, settle, type SettledRole, startJoin } from "./scene";
+import { type K0sConfig, restoreBackup, settle, type SettledRole, startJoin } from "./scene";
 import { ApiServers } from "./servers/api-server";
 import { Bastion } from "./servers/bastion";
 import { EtcdServers } from "./servers/etcd-server";
@@ -224,6 +224,11 @@ export class Simulation {
     /** As `k0s etcd leave --peer-address` on another controller. */
     removeMemberFromOutside(id: bigint): void {
         this.world.act(() => this.cluster.etcd.remove(id));
+    }
+
+    /** From a backup: another etcd cluster id and other member IDs, all else as before. */
+    restoreBackup(): void {
+        this.world.act(() => restoreBackup(this.cluster));
     }
 
     /** The next leave of that controller comes to nothing: its k0s is killed in time and takes the request back. */
