@@ -83,6 +83,7 @@ const load = {
     diff: () => require("./resource/diff") as typeof import("./resource/diff"),
     state: () => require("./resource/state") as typeof import("./resource/state"),
     known: () => require("./resource/known-controllers") as typeof import("./resource/known-controllers"),
+    ownership: () => require("./resource/ownership") as typeof import("./resource/ownership"),
     permissions: () => require("./resource/permissions") as typeof import("./resource/permissions"),
     create: () => require("./resource/create") as Pick<Operations, "create">,
     read: () => require("./resource/read") as Pick<Operations, "read">,
@@ -99,5 +100,6 @@ function readable(outs: Bag): NodeOutputs {
 function remember(...bags: readonly Bag[]): void {
     bags.forEach((bag) => {
         load.known().rememberControllers(bag);
+        load.ownership().rememberToken(bag);
     });
 }

@@ -30,7 +30,10 @@ export interface ConnectionArgs {
     readonly privateKeyPassword?: Input<string>;
     /** Login password, tried after the key. Stored as a secret. */
     readonly password?: Input<string>;
-    /** Socket of an SSH agent on the machine that runs Pulumi. Default: `SSH_AUTH_SOCK` of the process, where it is set. */
+    /**
+     * Socket of an SSH agent on the machine that runs Pulumi, tried after a key. Default: that of `SSH_AUTH_SOCK`, where it is set,
+     * tried after all else. A key in the environment (`PULUMI_MKE_PRIVATE_KEY`) is tried too: docs/inputs.md.
+     */
     readonly agentSocketPath?: Input<string>;
     /**
      * The key that the host must present: a public key (`ssh-ed25519 AAAA…`) or its fingerprint (`SHA256:…`), of the target,
@@ -61,7 +64,7 @@ export interface ProxyConnectionArgs {
     readonly privateKeyPassword?: Input<string>;
     /** Login password. Stored as a secret. */
     readonly password?: Input<string>;
-    /** Socket of an SSH agent. Default: `SSH_AUTH_SOCK` of the process, where it is set. */
+    /** Socket of an SSH agent. Default: that of `SSH_AUTH_SOCK`, where it is set, tried after all else. */
     readonly agentSocketPath?: Input<string>;
     /** The key that the bastion host must present. Default: any. */
     readonly hostKey?: Input<string>;

@@ -1,4 +1,5 @@
 import type { OperationRecord } from "../facts/host";
+import { addressesOf, sharedAddresses } from "./address";
 import { describeMember } from "./cluster-health";
 import { nameCollisions } from "./collisions";
 import { markerOf, ownership } from "./identity";
@@ -112,6 +113,8 @@ function refuseOthers(situation: Situation, { steps }: Course): Refusal | undefi
     // On a blank machine there is nothing to adopt, but a mark still says that somebody else counts on it.
     const matters = steps.kind !== "join" || owned.whose === "other";
     if (matters && owned.decision === "refuse") return refuse(`the node is not ours: ${owned.why}`, [], "other-owner");
+    const misnamed = steps.kind === "restart" ? refuseOtherName(situation) : undefined;
+    if (misnamed !== undefined) return misnamed;
     const collisions = nameCollisions(host, cluster, nodeName);
     if (collisions.length > 0) return refuse(`the name ${nodeName} is taken`, collisions, "name-taken");
     if (steps.kind === "join" && foreignContent(host).length > 0) {
@@ -123,6 +126,17 @@ function refuseOthers(situation: Situation, { steps }: Course): Refusal | undefi
     // The address is this host's, the machine is not; a Node whose kubelet is gone turns NotReady within a minute.
     const evidence = [`Node ${nodeName} is Ready on machine ${node.machineId}`];
     return refuse(`the name ${nodeName} is taken`, evidence, "name-taken", true);
+}
+
+/** A node that is registered under another name is not mended by a restart: the name is what is wrong. */
+function refuseOtherName({ host, cluster, nodeName }: Situation): Refusal | undefined {
+    const addresses = addressesOf(host);
+    const own = cluster.nodes.find(
+        (node) => node.machineId === host.machineId && sharedAddresses(node.addresses, addresses).length > 0,
+    );
+    if (own === undefined || own.name === nodeName || host.machineId === "") return undefined;
+    const evidence = [`k0s runs on it, and Node ${own.name} is this machine's; to adopt it: nodeName: "${own.name}"`];
+    return refuse(`this machine is Node ${own.name}, not ${nodeName}`, evidence, "name-taken");
 }
 
 function foreignContent({ data }: Situation["host"]): string[] {

@@ -5,7 +5,7 @@ import type { LeaveAlone, RemovalSituation } from "./plan-types";
 import { type Refusal, refuse } from "./refusal";
 
 /**
- * safety.md 6, for a removal: a node that a newer create of this process has claimed is left alone; one that somebody else
+ * safety.md 6, for a removal: a node that a newer resource of this state has claimed is left alone; one that somebody else
  * has claimed is not ours to remove. Our own token makes it ours, also where the owner was renamed.
  */
 export function checkClaim(
@@ -18,7 +18,7 @@ export function checkClaim(
         ({ token }) => token !== undefined && token !== state?.token && tokensOfThisProcess.includes(token),
     );
     if (newer !== undefined) {
-        return { kind: "leave-alone", why: "its replacement has claimed the machine in this very update" };
+        return { kind: "leave-alone", why: "its replacement has claimed the machine" };
     }
     const foreign = marks.find(
         (mark) => mark.owner !== undefined && mark.owner !== inputs.owner && !hasToken(mark, state?.token),

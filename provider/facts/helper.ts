@@ -223,7 +223,8 @@ function nobody({ target }: HelperRequest, skipped: readonly Skipped[]): MkeErro
         output: skipped.map(({ host, reason }) => `${host}: ${reason}`).join("\n"),
         advice:
             "Name a running controller of this cluster in `cluster.controllers`" +
-            `${target === undefined ? "" : `, other than ${target}`}, and check its address and login.`,
+            `${target === undefined ? "" : `, other than ${target}`}, and check its address and login. ` +
+            "After a change of keys: docs/guides/rotating-keys.md.",
     };
     return skipped.some(({ retryable }) => retryable) ? new ConnectionError(details) : new RefusedError(details);
 }

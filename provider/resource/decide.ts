@@ -19,7 +19,7 @@ import { memberIdFromHex } from "../facts/cluster";
 import type { HostFacts, OperationRecord } from "../facts/host";
 import type { NodeInputs } from "../inputs";
 import type { Situation } from "./look";
-import { tokensMadeHere } from "./ownership";
+import { tokensOfThisProcess } from "./ownership";
 import type { Session } from "./session";
 import type { NodeOutputs } from "./state";
 import { apiAccessOf } from "../adapters/k0s/api-address";
@@ -138,7 +138,7 @@ export function removalSituation(session: Session, situation: Situation, knowled
         ...common,
         inputs,
         host: situation.host,
-        tokensOfThisProcess: tokensMadeHere(),
+        tokensOfThisProcess: tokensOfThisProcess(),
         apiAccess: apiAccessOf(session.cluster.config),
     };
 }

@@ -1,7 +1,9 @@
+import { sharedAddresses } from "../decide/address";
 import { isGone } from "../decide/gone";
 import { removeHost } from "../decide/mke-hosts";
 import type { RepairAction } from "../decide/repair";
 import { messageOf } from "../errors";
+import { memberIdToHex } from "../facts/cluster";
 import type { NodeKind } from "../pipelines/operation";
 import { decideRepair, decideSettled, knowledgeOf } from "./decide";
 import { glance, type Situation } from "./look";
@@ -58,8 +60,23 @@ async function readThrough(session: Session, id: string, outs: NodeOutputs): Pro
         props: {
             ...withDrift(outs, plan.drift.length === 0 ? "ready" : "degraded", plan.drift, plan.action),
             k0sVersion,
+            memberId: memberIdOf(situation, outs),
         },
     };
+}
+
+/**
+ * A restore from a backup gives a member another ID. The one that the target's own etcd serves as is its own from then on;
+ * without that proof the ID stays what it was.
+ */
+function memberIdOf(
+    { targetEtcd, cluster: { members, helper }, peerAddress }: Situation,
+    { memberId }: NodeOutputs,
+): string | undefined {
+    if (memberId === undefined || targetEtcd === undefined || targetEtcd === "hangs") return memberId;
+    const member = members.find(({ peerHosts }) => sharedAddresses(peerHosts, [peerAddress]).length > 0);
+    const isServed = member !== undefined && targetEtcd.memberIds?.includes(member.id) === true;
+    return isServed && targetEtcd.clusterId === helper.etcdClusterId ? memberIdToHex(member.id) : memberId;
 }
 
 /** MKE would set a host up again that it still lists: a removal that ended before it was taken out has work to do. */

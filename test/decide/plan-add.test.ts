@@ -34,6 +34,21 @@ describe("planning an add", () => {
         assert.equal(plan.ownership.decision, "adopt");
     });
 
+    it("restarts a node that never registered, not one that is registered under another name", () => {
+        const facts = (name: string): ClusterFacts => ({
+            ...cluster(),
+            nodes: [node(name, { addresses: ["10.0.0.4"] })],
+        });
+        const host = { ...workerHost("w1"), addresses: ["10.0.0.4"], machineId: node("w7").machineId };
+        assert.equal(added(worker({ host, cluster: { ...cluster(), nodes: [] } })).steps.kind, "restart");
+        const refusal = refused(planAdd(worker({ host, cluster: facts("w7") })));
+        assert.equal(refusal.what, "this machine is Node w7, not w1");
+        assert.equal(refusal.topic, "name-taken");
+        // A copied disk has the same machine id, at another address.
+        const copied = { ...facts("w7"), nodes: [node("w7", { addresses: ["10.0.0.9"] })] };
+        assert.equal(added(worker({ host, cluster: copied })).steps.kind, "restart");
+    });
+
     it("deletes the stale object of a member that left by our own request first", () => {
         const stale = etcdMember("c3", { leave: true, joined: "False", annotations: { [LEAVE_ANNOTATION]: "f03" } });
         const facts = { ...twoControllers, etcdMembers: [...twoControllers.etcdMembers, stale] };

@@ -138,6 +138,22 @@ describeEngine(
             assert.equal((await engine.outputsOf("c3"))["status"], "ready");
         });
 
+        it("is none where only a controller is down that helps, and others are named", async () => {
+            const scene = await start([...CONTROLLERS, "w1"]);
+            const { sim, engine } = scene;
+            for (const name of CONTROLLERS) sim.addSettled(name, "controller+worker");
+            sim.addSettled("w1", "worker");
+            const program = scene.program([], ["w1"]);
+            await engine.up(program);
+            sim.find("c1").powerOff();
+            await sim.until("the others go on", () => sim.cluster.etcd.leaderId !== undefined);
+            assert.deepEqual(await engine.refresh(), { same: 2 });
+            assert.deepEqual((await engine.up(program)).changes, { same: 2 });
+            assert.equal((await engine.outputsOf("w1"))["status"], "ready");
+            sim.find("c1").powerOn();
+            await sim.until("c1 is back", () => sim.cluster.daemons.size === 3);
+        });
+
         it("is what a refresh finds while no controller answers that the node knows", async () => {
             const scene = await start(["w1"]);
             const { sim, engine } = scene;

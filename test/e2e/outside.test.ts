@@ -36,15 +36,34 @@ describeEngine(
             assert.deepEqual(writesIn(sim, began), []);
         });
 
-        it("is still the same one after a restore, with another etcd cluster id", async () => {
+        it("is still the same one after a restore, with another etcd cluster id and other member IDs", async () => {
             const scene = await start(["c2", "c3", "w1"]);
             const { sim, engine, program } = scene;
             settleAll(scene);
-            await engine.up(program(["c2"], ["w1"]));
-            sim.cluster.etcd.id += 1n;
-            assert.deepEqual((await engine.up(program(["c2"], ["w1"]))).changes, { same: 3 });
+            const more = { onUnreachable: "remove-from-cluster", timeouts: { connect: 5 } } as const;
+            const nodes = program(["c2"], ["w1"], more);
+            await engine.up(nodes);
+            const before = sim.members().map(({ id }) => id);
+            sim.restoreBackup();
+            await sim.until("etcd works again", () => sim.cluster.etcd.works && sim.cluster.daemons.size === 3);
+            await settledAgain(scene);
+            assert.ok(sim.members().every(({ id }) => !before.includes(id)));
+            const began = sim.events.length;
+            assert.deepEqual((await engine.up(nodes)).changes, { same: 3 });
+            await engine.refresh();
+            const { memberId, status, drift } = await engine.outputsOf("c2");
+            const now = sim
+                .members()
+                .find(({ name }) => name === "c2")
+                ?.id.toString(16);
+            assert.deepEqual([memberId, status, drift], [now, "ready", []]);
             assert.deepEqual(await engine.refresh(), { same: 3 });
-            await engine.up(program([], ["w1"]));
+            assert.deepEqual((await engine.up(nodes)).changes, { same: 3 });
+            assert.deepEqual(writesIn(sim, began), []);
+            // Without its host, only the ID in state tells which member is meant.
+            sim.find("c2").powerOff();
+            await sim.until("a leader is there", () => sim.cluster.etcd.leaderId !== undefined);
+            await engine.up(program([], ["w1"], more));
             assert.deepEqual(memberNames(scene), ["c1", "c3"]);
         });
     },

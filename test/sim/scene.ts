@@ -1,5 +1,7 @@
 import type { SimCluster } from "./k0s/cluster";
 import { ControllerDaemon } from "./k0s/controller";
+import { nodeConfigOf } from "./k0s/node-config";
+import { writeEtcdData } from "./k0s/pki-files";
 import { WorkerDaemon } from "./k0s/worker";
 import type { SimHost } from "./model/host";
 import { k0sProgram } from "./model/k0s-program";
@@ -17,9 +19,18 @@ const TOKEN_SECONDS = 1800;
 /** k0s.yaml of a controller, parsed. */
 export type K0sConfig = Readonly<Record<string, unknown>>;
 
-/** k0s runs there as it would long after it joined (or, without a cluster, made one). Answers the cluster. */
-export function settle(host: SimHost, role: SettledRole, into: SimCluster | undefined, config: K0sConfig): SimCluster {
-    const unit = install(host, role, config, into !== undefined);
+/**
+ * k0s runs there as it would long after it joined (or, without a cluster, made one). Answers the cluster. `flags`: further
+ * ones of `k0s install`.
+ */
+export function settle(
+    host: SimHost,
+    role: SettledRole,
+    into: SimCluster | undefined,
+    config: K0sConfig,
+    flags: readonly string[] = [],
+): SimCluster {
+    const unit = install(host, role, config, into !== undefined, flags);
     return unit.runSettled((daemon) => {
         if (daemon instanceof ControllerDaemon) return daemon.settle(into);
         if (daemon instanceof WorkerDaemon && into !== undefined) return daemon.settle(into);
@@ -41,11 +52,30 @@ export function startJoin(host: SimHost, role: SettledRole, via: SimHost, config
     unit.start();
 }
 
-function install(host: SimHost, role: SettledRole, config: K0sConfig, joins: boolean): Unit {
+/** The cluster of these controllers is restored from a backup: k0s is stopped everywhere, and starts again with it. */
+export function restoreBackup(cluster: SimCluster): void {
+    const units = [...cluster.daemons].map(({ unit }) => unit);
+    units.forEach((unit) => unit.stop());
+    cluster.etcd.restore();
+    for (const unit of units) {
+        const { dataDir, peerAddress } = nodeConfigOf(unit);
+        const member = cluster.etcd.members.find((one) => one.peerAddress === peerAddress);
+        writeEtcdData(unit.host, dataDir, { clusterId: cluster.id, memberId: (member?.id ?? 0n).toString(16) });
+        unit.start();
+    }
+}
+
+function install(
+    host: SimHost,
+    role: SettledRole,
+    config: K0sConfig,
+    joins: boolean,
+    further: readonly string[] = [],
+): Unit {
     if (!host.files.isFile(K0S_PATH)) host.files.write(K0S_PATH, k0sProgram(K0S_VERSION), 0o755);
     const token = joins ? [`--token-file=${TOKEN_PATH}`] : [];
-    if (role === "worker") return host.units.install("k0sworker", [K0S_PATH, "worker", ...token]);
+    if (role === "worker") return host.units.install("k0sworker", [K0S_PATH, "worker", ...token, ...further]);
     host.files.write(CONFIG_PATH, JSON.stringify(config), 0o600);
     const flags = [`--config=${CONFIG_PATH}`, ...token, ...(role === "controller" ? [] : ["--enable-worker=true"])];
-    return host.units.install("k0scontroller", [K0S_PATH, "controller", ...flags]);
+    return host.units.install("k0scontroller", [K0S_PATH, "controller", ...flags, ...further]);
 }

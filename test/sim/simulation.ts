@@ -14,7 +14,7 @@ import { type KubeObject, RESOURCES } from "./model/store";
 import type { World } from "./model/world";
 import { brokenInvariants } from "./invariants";
 import { type PodOptions, newPod } from "./pods";
-import { type K0sConfig, settle, type SettledRole, startJoin } from "./scene";
+import { type K0sConfig, restoreBackup, settle, type SettledRole, startJoin } from "./scene";
 import { ApiServers } from "./servers/api-server";
 import { Bastion } from "./servers/bastion";
 import { EtcdServers } from "./servers/etcd-server";
@@ -51,6 +51,8 @@ const SPARE_PKIS = 3;
 export class Simulation {
     /** The only key that lets anybody in, except through the bastion. */
     privateKey: string;
+    /** undefined: any user is let in. */
+    private user: string | undefined;
     private readonly bastionKey: string;
     private readonly log: EventLog;
     private readonly api = new ApiServers(() => this.world);
@@ -137,6 +139,16 @@ export class Simulation {
     /** All hosts take a new key from now on, and the old one no longer. */
     rotateKey(): void {
         this.privateKey = newSshKey();
+        this.changeLogin();
+    }
+
+    /** All hosts let in this user from now on, and nobody else. */
+    renameUser(user: string): void {
+        this.user = user;
+        this.changeLogin();
+    }
+
+    private changeLogin(): void {
         for (const { server } of this.sshServers.values()) server.disconnect();
         this.sshServers.clear();
     }
@@ -168,9 +180,9 @@ export class Simulation {
         return this.world.act(() => settle(host, "controller+worker", undefined, config));
     }
 
-    /** The same as a member or worker of the first cluster, without the way there. */
-    addSettled(name: string, role: SettledRole, config: K0sConfig = {}): void {
-        this.world.act(() => settle(this.find(name), role, this.cluster, config));
+    /** The same as a member or worker of the first cluster, without the way there. `flags`: further ones of `k0s install`. */
+    addSettled(name: string, role: SettledRole, config: K0sConfig = {}, flags: readonly string[] = []): void {
+        this.world.act(() => settle(this.find(name), role, this.cluster, config, flags));
     }
 
     /** Joins a machine by hand through that controller, with all the steps and waits of a real join. */
@@ -188,7 +200,7 @@ export class Simulation {
     /** Through the bastion: works for all addresses, on all systems. */
     connectionArgs(name: string): SimConnection {
         this.find(name);
-        return { user: "root", port: 22, privateKey: this.privateKey, proxy: this.bastion };
+        return { user: this.user ?? "root", port: 22, privateKey: this.privateKey, proxy: this.bastion };
     }
 
     /** A port of its own on loopback for that host's sshd, without the bastion. */
@@ -202,7 +214,7 @@ export class Simulation {
             await new Promise<void>((resolve, reject) => server.once("error", reject).listen(0, address, resolve));
         }
         const { address, port } = server.address() as AddressInfo;
-        return { host: address, user: "root", port, privateKey: this.privateKey };
+        return { host: address, user: this.user ?? "root", port, privateKey: this.privateKey };
     }
 
     members(): readonly EtcdMember[] {
@@ -212,6 +224,11 @@ export class Simulation {
     /** As `k0s etcd leave --peer-address` on another controller. */
     removeMemberFromOutside(id: bigint): void {
         this.world.act(() => this.cluster.etcd.remove(id));
+    }
+
+    /** From a backup: another etcd cluster id and other member IDs, all else as before. */
+    restoreBackup(): void {
+        this.world.act(() => restoreBackup(this.cluster));
     }
 
     /** The next leave of that controller comes to nothing: its k0s is killed in time and takes the request back. */
@@ -267,7 +284,7 @@ export class Simulation {
         const current =
             known?.key === host.hostKey
                 ? known
-                : { key: host.hostKey, server: new SshServer(host, parseKey(this.privateKey)) };
+                : { key: host.hostKey, server: new SshServer(host, parseKey(this.privateKey), this.user) };
         this.sshServers.set(host, current);
         current.server.accept(stream);
     }

@@ -65,7 +65,7 @@ export class Engine {
 
     async up(
         program: PulumiFn,
-        options: Pick<UpOptions, "continueOnError" | "refresh" | "replace" | "signal"> = {},
+        options: Pick<UpOptions, "continueOnError" | "refresh" | "replace" | "signal" | "target"> = {},
     ): Promise<UpSummary> {
         this.stack.workspace.program = program;
         const result = await this.stack.up({ ...this.watched(), ...options });
@@ -104,11 +104,16 @@ export class Engine {
 
     /** As `pulumi stack export`: secrets are encrypted. */
     async encryptedState(): Promise<Deployment> {
+        const stdout = await this.command("stack", "export");
+        return JSON.parse(stdout) as Deployment;
+    }
+
+    /** A command of the CLI that needs no program, e.g. `state taint URN`; answers what it printed. */
+    async command(...args: readonly string[]): Promise<string> {
         const { workspace, name } = this.stack;
         const env = { ...process.env, ...environment(this.folder), PULUMI_HOME: workspace.pulumiHome };
-        const args = ["stack", "export", "--stack", name];
-        const { stdout } = await promisify(execFile)(this.pulumi, args, { cwd: workspace.workDir, env });
-        return JSON.parse(stdout) as Deployment;
+        const all = [...args, "--stack", name];
+        return (await promisify(execFile)(this.pulumi, all, { cwd: workspace.workDir, env })).stdout;
     }
 
     /** As `pulumi stack import`: takes the place of what was there. */

@@ -4,7 +4,7 @@ import { Client, type ConnectConfig } from "ssh2";
 import type { Deadline } from "../../deadline";
 import { ConnectionError, HostKeyError, messageOf, MkeError } from "../../errors";
 import { timerLength } from "./before";
-import { answersTo, credentialsFor, type Login } from "./credentials";
+import { answersTo, type Credentials, credentialsFor, KEY_VARIABLE, type Login } from "./credentials";
 import { KEY_TYPES, algorithmsFor, fingerprintOf, parseHostKey, typeOf, type ExpectedHostKey } from "./host-key";
 
 /** A dead connection is noticed after three unanswered probes. */
@@ -15,6 +15,11 @@ const KEEPALIVE_COUNT = 3;
 const FIRST_PAUSE = 100;
 const PAUSE_FACTOR = 1.5;
 const LONGEST_PAUSE = 5_000;
+
+/** OpenSSH hangs up before everything was tried (`MaxAuthTries`, 6). */
+const TOO_MANY_FAILURES = /^Too many authentication failures/;
+
+const ROTATED = `Where the key in state is an old one, run \`pulumi up\` first, or give the new one in ${KEY_VARIABLE}.`;
 
 /** One attempt, where neither `perDialTimeout` nor the deadline says something shorter. */
 const LONGEST_ATTEMPT = 120_000;
@@ -60,7 +65,7 @@ export async function dial(
 async function dialWithAnyKey(
     host: string,
     login: Login,
-    credentials: ConnectConfig,
+    credentials: Credentials,
     expected: ExpectedHostKey | undefined,
     open: OpenStream,
     deadline: Deadline,
@@ -93,7 +98,7 @@ class Attempt {
     constructor(
         private readonly host: string,
         private readonly login: Login,
-        private readonly credentials: ConnectConfig,
+        private readonly credentials: Credentials,
         private readonly expected: ExpectedHostKey | undefined,
         private readonly types: readonly string[],
     ) {}
@@ -147,7 +152,7 @@ class Attempt {
 
     private config(stream: Duplex | undefined): ConnectConfig {
         return {
-            ...this.credentials,
+            ...this.credentials.config,
             ...(stream === undefined ? { host: this.host, port: this.login.port } : { sock: stream }),
             algorithms: { serverHostKey: algorithmsFor(this.types) as never },
             keepaliveInterval: KEEPALIVE_INTERVAL,
@@ -166,7 +171,8 @@ class Attempt {
     }
 
     private describe(error: Error & { level?: string; code?: string }): ConnectionError {
-        if (error.level === "client-authentication") return this.authenticationFailed(error);
+        const isRefused = error.level === "client-authentication" || TOO_MANY_FAILURES.test(error.message);
+        if (isRefused) return this.authenticationFailed(error);
         const known: Readonly<Record<string, string>> = {
             ECONNREFUSED: `connection refused on port ${this.login.port}`,
             ENOTFOUND: "the name is not known",
@@ -180,17 +186,11 @@ class Attempt {
     }
 
     private authenticationFailed(cause: Error): ConnectionError {
-        const { user, privateKey, password } = this.login;
-        const given = [
-            ...(privateKey === undefined ? [] : ["private key"]),
-            ...(this.credentials.agent === undefined ? [] : ["SSH agent"]),
-            ...(password === undefined ? [] : ["password"]),
-        ].join(", ");
         return new ConnectionError({
             stage: "connecting",
             host: this.host,
-            what: `the host does not let ${user} in (tried: ${given})`,
-            advice: "Check connection.user and the credentials; is the public key in the user's authorized_keys?",
+            what: `the host does not let ${this.login.user} in (tried: ${this.credentials.ways.join(", ")})`,
+            advice: `Check connection.user and the credentials; is the public key in the user's authorized_keys? ${ROTATED}`,
             retryable: false,
             cause,
         });

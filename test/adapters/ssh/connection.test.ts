@@ -3,6 +3,8 @@ import { after, before, describe, it } from "mocha";
 import { SshPool } from "../../../provider/adapters/ssh/endpoint";
 import { Deadline } from "../../../provider/deadline";
 import { ConnectionError, HostKeyError, InputError, TimeoutError } from "../../../provider/errors";
+import { newSshKey } from "../../support/ssh-key";
+import { TestAgent, withEnvironment } from "../../support/ssh-agent";
 import { CuttableLink, TestSshd, freePort, sshdMissing } from "../../support/sshd";
 
 const HOST = "127.0.0.1";
@@ -83,6 +85,43 @@ describe("SSH connections to a real sshd", function () {
         });
     });
 
+    it("use a key of the environment, or of its agent, where the one given is refused", async () => {
+        const old = newSshKey();
+        const agent = await TestAgent.start(newSshKey(), sshd.key());
+        try {
+            await assert.rejects(fingerprint({ privateKey: old }), /does not let root in/);
+            for (const environment of [
+                { SSH_AUTH_SOCK: agent.socket },
+                { PULUMI_MKE_PRIVATE_KEY: sshd.key() },
+                {
+                    PULUMI_MKE_PRIVATE_KEY: sshd.key("locked"),
+                    PULUMI_MKE_PRIVATE_KEY_PASSWORD: "open sesame",
+                    SSH_AUTH_SOCK: "/nowhere",
+                },
+            ]) {
+                const found = await withEnvironment(environment, () => fingerprint({ privateKey: old }));
+                assert.match(found, /^SHA256:/);
+            }
+        } finally {
+            agent.stop();
+        }
+    });
+
+    it("tell a refused login also where the server hangs up before all keys of an agent were tried", async () => {
+        const agent = await TestAgent.start(...Array.from({ length: 7 }, newSshKey));
+        try {
+            const refused = fingerprint({ privateKey: newSshKey(), agentSocketPath: agent.socket, dialErrorLimit: -1 });
+            await assert.rejects(refused, (error: Error) => {
+                assert.ok(error instanceof ConnectionError);
+                assert.equal(error.retryable, false);
+                assert.match(error.message, /does not let root in \(tried: private key, SSH agent\)/);
+                return true;
+            });
+        } finally {
+            agent.stop();
+        }
+    });
+
     it("are not tried again when the login is refused", async () => {
         const { privateKey: _, ...withoutKey } = sshd.connection();
         const own = new SshPool();
@@ -90,7 +129,7 @@ describe("SSH connections to a real sshd", function () {
         await assert.rejects(own.endpoint(HOST, login).hostKeyFingerprint(soon()), (error: Error) => {
             assert.ok(error instanceof ConnectionError);
             assert.equal(error.retryable, false);
-            assert.match(error.message, /does not let no-such-user in \(tried: password\)/);
+            assert.match(error.message, /does not let no-such-user in \(tried: password/);
             assert.ok(!error.message.includes("secret-word"));
             return true;
         });

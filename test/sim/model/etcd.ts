@@ -130,6 +130,15 @@ export class EtcdCluster {
         this.checkLeader();
     }
 
+    /** From a backup, while nothing runs: another cluster, of members with the same names and other IDs. */
+    restore(): void {
+        const before = this.members;
+        this.list.clear();
+        this.processes.clear();
+        this.id = this.random.id();
+        for (const member of before) this.insert({ ...member, id: this.random.id() });
+    }
+
     /** The process ended, or cannot be reached any more. */
     stop(id: bigint): void {
         this.processes.delete(id);

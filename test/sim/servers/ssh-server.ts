@@ -17,6 +17,8 @@ export class SshServer {
     constructor(
         private readonly host: SimHost,
         private readonly userKey: ParsedKey,
+        /** The only one who is let in; undefined: anybody with the key. */
+        private readonly user?: string,
     ) {
         this.server = new Server({ hostKeys: [host.hostKey] }, (connection) => this.serve(connection));
     }
@@ -38,7 +40,7 @@ export class SshServer {
         this.connections.add(connection);
         connection.on("close", () => this.connections.delete(connection));
         connection.on("error", () => undefined);
-        connection.on("authentication", (context) => authenticate(context, this.userKey));
+        connection.on("authentication", (context) => this.authenticate(context));
         connection.on("session", (accept) => {
             const session = accept();
             session.on("exec", (acceptExec, reject, { command }) => {
@@ -52,6 +54,11 @@ export class SshServer {
             session.on("signal", (acceptSignal) => (acceptSignal as (() => void) | undefined)?.());
         });
         serveForwards(connection, this.host.world, this.host);
+    }
+
+    private authenticate(context: AuthContext): void {
+        if (this.user !== undefined && context.username !== this.user) return context.reject(["publickey"]);
+        authenticate(context, this.userKey);
     }
 
     private execute(channel: ServerChannel, command: DecodedCommand): void {
