@@ -4,7 +4,10 @@ import { LockError, TimeoutError } from "./errors";
 
 /** A moment after which a step has failed. All times are milliseconds unless a name says otherwise. */
 export class Deadline {
-    private constructor(private readonly at: number) {}
+    private constructor(
+        private readonly at: number,
+        private readonly listener?: (seen: string) => void,
+    ) {}
 
     static after(milliseconds: number): Deadline {
         return new Deadline(performance.now() + milliseconds);
@@ -24,7 +27,17 @@ export class Deadline {
 
     /** The earlier of this deadline and one that many milliseconds away. */
     within(milliseconds: number): Deadline {
-        return new Deadline(Math.min(this.at, performance.now() + milliseconds));
+        return new Deadline(Math.min(this.at, performance.now() + milliseconds), this.listener);
+    }
+
+    /** The same moment; the listener hears what those who wait until then see meanwhile. */
+    heardBy(listener: (seen: string) => void): Deadline {
+        return new Deadline(this.at, listener);
+    }
+
+    /** For a wait: what its last look found, in words for a person, without secrets. */
+    tell(seen: string): void {
+        this.listener?.(seen);
     }
 }
 
@@ -58,6 +71,7 @@ export async function waitFor<T>(options: WaitOptions<T>): Promise<T> {
     for (;;) {
         const look = await lookOnce(options.look);
         if ("done" in look) return look.done;
+        deadline.tell(look.seen);
         if (deadline.expired) throw timedOut(options, look.seen);
         if (options.seesItThrough !== true) await requireEngine(options.stage, "waited for no longer");
         await sleep(Math.min(interval, deadline.remaining));

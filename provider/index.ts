@@ -42,7 +42,7 @@ function providerOf(kind: NodeKind): NodeProvider {
 
         async diff(_id, olds, news) {
             // A resource stays in its cluster: hosts it names from now on belong to those it named before.
-            remember(olds, { ...news, clusterId: olds["clusterId"] });
+            remember(load.migrations().migratedOutputs(olds), { ...news, clusterId: olds["clusterId"] });
             load.permissions().rememberPermissions(kind, news);
             return load.diff().diff(olds, news);
         },
@@ -81,6 +81,7 @@ function providerOf(kind: NodeKind): NodeProvider {
 const load = {
     check: () => require("./resource/check") as typeof import("./resource/check"),
     diff: () => require("./resource/diff") as typeof import("./resource/diff"),
+    migrations: () => require("./resource/migrations") as typeof import("./resource/migrations"),
     state: () => require("./resource/state") as typeof import("./resource/state"),
     known: () => require("./resource/known-controllers") as typeof import("./resource/known-controllers"),
     ownership: () => require("./resource/ownership") as typeof import("./resource/ownership"),
@@ -91,10 +92,13 @@ const load = {
     delete: () => require("./resource/delete") as Pick<Operations, "remove">,
 };
 
+/** State of an earlier version as today's; it is stored so with the next thing that is. */
 function readable(outs: Bag): NodeOutputs {
-    load.state().assertReadable(outs);
-    remember(outs);
-    return outs as unknown as NodeOutputs;
+    const { assertReadable, migratedOutputs } = load.migrations();
+    assertReadable(outs);
+    const today = migratedOutputs(outs);
+    remember(today);
+    return today as unknown as NodeOutputs;
 }
 
 function remember(...bags: readonly Bag[]): void {

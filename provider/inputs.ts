@@ -1,4 +1,7 @@
-/** Inputs as the provider sees them: checked, defaults filled in, plain values. `sdk/args.ts` documents each for users. */
+/**
+ * Inputs as the provider sees them: checked, defaults filled in, plain values. `sdk/args.ts` and `sdk/connection-args.ts`
+ * document each for users.
+ */
 
 export type Role = "controller+worker" | "controller" | "worker";
 

@@ -1,8 +1,9 @@
 import type * as pulumi from "@pulumi/pulumi";
 import { InputError } from "../provider/errors";
-import type { MkeControllerNodeArgs, NodeResult } from "./args";
+import type { MkeControllerNodeArgs } from "./args";
 import { sdk } from "./program-sdk";
 import { propertiesOf } from "./properties";
+import type { NodeResult } from "./result";
 import { controllerStub } from "./stub";
 
 /**

@@ -1,8 +1,5 @@
 /** Nodes of MKE 4 and k0s clusters as Pulumi resources. */
 export type {
-    ClusterArgs,
-    ConnectionArgs,
-    ControllerAddressArgs,
     BackupArgs,
     DrainArgs,
     LockArgs,
@@ -12,11 +9,11 @@ export type {
     MkeControllerNodeArgs,
     MkeWorkerNodeArgs,
     NodeArgs,
-    NodeResult,
     PreflightArgs,
-    ProxyConnectionArgs,
     TimeoutArgs,
 } from "./args";
+export type { ClusterArgs, ConnectionArgs, ControllerAddressArgs, ProxyConnectionArgs } from "./connection-args";
+export type { NodeResult } from "./result";
 export { MkeControllerNode } from "./controller-node";
 export { MkeWorkerNode } from "./worker-node";
 export type {

@@ -1,14 +1,9 @@
 import type * as pulumi from "@pulumi/pulumi";
-import type {
-    ClusterArgs,
-    ConnectionArgs,
-    ControllerAddressArgs,
-    NodeArgs,
-    NodeResult,
-    ProxyConnectionArgs,
-} from "./args";
+import type { NodeArgs } from "./args";
+import type { ClusterArgs, ConnectionArgs, ControllerAddressArgs, ProxyConnectionArgs } from "./connection-args";
 import { claimHost } from "./hosts";
 import { sdk } from "./program-sdk";
+import type { NodeResult } from "./result";
 
 /** Every output must be among the properties given to Pulumi, or the SDK drops it. */
 const OUTPUTS: Readonly<Record<keyof NodeResult, undefined>> = {

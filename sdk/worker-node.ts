@@ -1,7 +1,8 @@
 import type * as pulumi from "@pulumi/pulumi";
-import type { MkeWorkerNodeArgs, NodeResult } from "./args";
+import type { MkeWorkerNodeArgs } from "./args";
 import { sdk } from "./program-sdk";
 import { propertiesOf } from "./properties";
+import type { NodeResult } from "./result";
 import { workerStub } from "./stub";
 
 /**

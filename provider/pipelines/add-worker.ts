@@ -33,11 +33,7 @@ export async function addWorker(operation: HostOperation): Promise<void> {
 
 /** Goes on with a join of ours that was interrupted after its service had been installed: from there k0s gets on by itself. */
 export async function continueWorker(operation: HostOperation): Promise<void> {
-    const { log, inputs } = operation;
-    await runStage(log, "starting k0s", COMMAND_SECONDS, (deadline) => startService(operation, deadline));
-    await runStage(log, "waiting for the Node", inputs.timeouts.ready, (deadline) => waitForNode(operation, deadline));
-    await proveLock(operation, commandDeadline());
-    await runStage(log, "un-cordoning", COMMAND_SECONDS, () => uncordonNode(operation));
+    await start(operation);
     await settle(operation);
 }
 
@@ -53,14 +49,19 @@ async function settle(operation: HostOperation): Promise<void> {
 }
 
 function join(operation: HostOperation): Promise<void> {
-    const { log, inputs } = operation;
     return withJoinToken(operation, async () => {
-        await runStage(log, "installing k0s", COMMAND_SECONDS, (deadline) => installService(operation, deadline));
-        await runStage(log, "starting k0s", COMMAND_SECONDS, (deadline) => startService(operation, deadline));
-        await runStage(log, "waiting for the Node", inputs.timeouts.ready, (deadline) =>
-            waitForNode(operation, deadline),
+        await runStage(operation.log, "installing k0s", COMMAND_SECONDS, (deadline) =>
+            installService(operation, deadline),
         );
-        await proveLock(operation, commandDeadline());
-        await runStage(log, "un-cordoning", COMMAND_SECONDS, () => uncordonNode(operation));
+        await start(operation);
     });
+}
+
+/** From an installed service to a Node that takes pods. */
+async function start(operation: HostOperation): Promise<void> {
+    const { log, inputs } = operation;
+    await runStage(log, "starting k0s", COMMAND_SECONDS, (deadline) => startService(operation, deadline));
+    await runStage(log, "waiting for the Node", inputs.timeouts.ready, (deadline) => waitForNode(operation, deadline));
+    await proveLock(operation, commandDeadline());
+    await runStage(log, "un-cordoning", COMMAND_SECONDS, () => uncordonNode(operation));
 }

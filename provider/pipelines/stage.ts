@@ -1,15 +1,17 @@
 import { Deadline } from "../deadline";
 import { requireEngine } from "../engine";
 import type { Log } from "../log";
+import { tellingProgress } from "../progress";
 
 /** What a stage says when it is over, e.g. `voter`; nothing means `done`. */
 // eslint-disable-next-line @typescript-eslint/no-invalid-void-type -- most stages have nothing to add
 export type Outcome = string | void;
 
 /**
- * Runs one named stage: a line when it starts, a line when it ends, a deadline of its own.
+ * Runs one named stage: a line when it starts, lines while it takes long, a line when it ends, a deadline of its own.
  *
  *     c2: joining etcd …
+ *     c2: joining etcd … 10 s so far: member f03 is a learner
  *     c2: joining etcd … voter after 8.4 s
  *
  * Every stage can be repeated: it looks first and does only what is missing.
@@ -25,7 +27,7 @@ export async function runStage(
     const started = performance.now();
     const elapsed = (): string => `${((performance.now() - started) / 1000).toFixed(1)} s`;
     try {
-        const outcome = await body(Deadline.afterSeconds(seconds));
+        const outcome = await tellingProgress(log, name, Deadline.afterSeconds(seconds), body);
         log.line(`${name} … ${outcome ?? "done"} after ${elapsed()}`);
     } catch (error) {
         log.line(`${name} … failed after ${elapsed()}`);

@@ -27,7 +27,7 @@ export interface Addition {
 /** The first look and decision, without a lock: "report, fail" ends here with nothing written (safety.md 7). */
 export async function foreseeAdd({ session, knowledge, remembered }: Addition): Promise<string> {
     const { situation, plan } = await decideSettled(
-        session.inputs,
+        session,
         () => look(session, remembered),
         (seen) => decideAdd(session, seen, knowledge),
     );
@@ -62,7 +62,7 @@ async function prepare(
 ): Promise<{ operation: HostOperation; plan: AddPlan }> {
     const record = held.found;
     const { situation, plan } = await decideSettled(
-        session.inputs,
+        session,
         () => look(session, remembered, held.lease),
         (seen) => decideAdd(session, seen, record === undefined ? knowledge : { ...knowledge, record }),
     );

@@ -10,6 +10,7 @@ import { removeEtcdMaintenance } from "../pipelines/material";
 import type { Machine, NodeKind } from "../pipelines/operation";
 import { resetMachine } from "../pipelines/remove-worker";
 import { runStage } from "../pipelines/stage";
+import { tellingProgress } from "../progress";
 import { stopService } from "../stages/reset-host";
 import { logOf, probePaths } from "./session";
 import { inputsOf, type NodeOutputs } from "./state";
@@ -65,7 +66,10 @@ async function resetOurs(
 
 async function probe(target: Host, inputs: NodeInputs): Promise<HostFacts | undefined> {
     try {
-        return await target.probe(probePaths(inputs), Deadline.afterSeconds(inputs.timeouts.connect));
+        const limit = Deadline.afterSeconds(inputs.timeouts.connect);
+        return await tellingProgress(logOf(inputs), "looking at the host", limit, (deadline) =>
+            target.probe(probePaths(inputs), deadline),
+        );
     } catch (error) {
         if (error instanceof ConnectionError) return undefined;
         throw error;

@@ -18,6 +18,7 @@ import { RefusedError } from "../errors";
 import { memberIdFromHex } from "../facts/cluster";
 import type { HostFacts, OperationRecord } from "../facts/host";
 import type { NodeInputs } from "../inputs";
+import type { Log } from "../log";
 import type { Situation } from "./look";
 import { tokensOfThisProcess } from "./ownership";
 import type { Session } from "./session";
@@ -46,19 +47,34 @@ export function knowledgeOf(outs: Partial<NodeOutputs>, record?: OperationRecord
     };
 }
 
+/** A decision; what it says of the state is that of a repair or a refusal. */
+interface Passing {
+    /** True where what was seen may be another thing soon. */
+    readonly lookAgain: boolean;
+    readonly drift?: readonly string[];
+    readonly what?: string;
+}
+
 /** Looks and decides, again for a bounded time while what was seen may pass by itself. */
-export async function decideSettled<P extends { readonly lookAgain: boolean }>(
-    { timeouts }: Pick<NodeInputs, "timeouts">,
+export async function decideSettled<P extends Passing>(
+    { inputs: { timeouts }, log }: { readonly inputs: Pick<NodeInputs, "timeouts">; readonly log: Log },
     lookOnce: () => Promise<Situation>,
     plan: (situation: Situation) => P,
 ): Promise<{ readonly situation: Situation; readonly plan: P }> {
     const deadline = Deadline.afterSeconds(Math.min(PASSING_SECONDS, timeouts.ready));
+    let isTold = false;
     for (;;) {
         const situation = await lookOnce();
         const decided = plan(situation);
         if (!decided.lookAgain || deadline.expired) return { situation, plan: decided };
+        if (!isTold) log.line(`looking again for up to ${PASSING_SECONDS} s, it may pass: ${describe(decided)}`);
+        isTold = true;
         await sleep(LOOK_AGAIN_EVERY);
     }
+}
+
+function describe({ drift = [], what }: Passing): string {
+    return what ?? (drift.length > 0 ? drift.join("; ") : "what was found");
 }
 
 /** Why an add of a host that does not answer cannot even be decided. */

@@ -73,7 +73,7 @@ async function removeUnderLock(
 
 function settle(session: Session, outs: NodeOutputs, knowledge: Knowledge, held?: HeldLock) {
     return decideSettled(
-        session.inputs,
+        session,
         (): Promise<Situation> => look(session, outs, held?.lease),
         (seen) => decideRemove(session, seen, knowledge),
     );

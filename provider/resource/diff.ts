@@ -2,9 +2,10 @@ import { isDeepStrictEqual } from "node:util";
 import { prefixedLog, silentLog, type Log } from "../log";
 import { completeInputs } from "./check";
 import { withTodaysDefaults } from "./earlier-defaults";
+import { isLater, migrated, migratedOutputs, schemaVersionOf } from "./migrations";
 import { kindOfRole } from "./schema";
-import { type Bag, isBag } from "./shape";
-import { inputsOf, resourceName, SCHEMA_VERSION } from "./state";
+import { type Bag, isBag, UNKNOWN } from "./shape";
+import { inputsOf, resourceName } from "./state";
 
 /**
  * What a change of an input does. `replace`: another node takes the place of this one. `update`: the running node is
@@ -49,34 +50,41 @@ export interface DiffResult {
 }
 
 export interface Difference extends DiffResult {
-    /** Why the node needs an update whatever the inputs say, in a sentence. */
+    /** In one line, without values of inputs; undefined where nothing changes. */
     readonly reason: string | undefined;
 }
+
+const NOTHING: DiffResult = { changes: false, replaces: [], deleteBeforeReplace: false };
+const UPDATE: DiffResult = { changes: true, replaces: [], deleteBeforeReplace: false };
+
+/** More names than these make a line too long to read. */
+const NAMES_SHOWN = 8;
 
 /** Compares outputs in state with checked inputs; contacts nothing and never throws (a refresh would fail with it). */
 export function diff(olds: Bag, news: Bag, log: Log = logOf(news)): DiffResult {
     try {
         const { reason, ...result } = difference(olds, news);
-        if (reason !== undefined && result.replaces.length === 0) log.line(`will be updated: ${reason}`);
+        const what = result.replaces.length > 0 ? "replaced" : "updated";
+        if (reason !== undefined) log.line(`will be ${what}: ${reason}`);
         return result;
     } catch {
         // The update looks at everything again, and can say what is wrong with the state.
-        return { changes: true, replaces: [], deleteBeforeReplace: false };
+        return UPDATE;
     }
 }
 
 /** The decision behind `diff`. */
 export function difference(olds: Bag, news: Bag): Difference {
+    if (isLater(olds)) return { ...UPDATE, reason: "its state was written by a later version of pulumi-mke" };
     const bags = bagsOf(olds, news);
     const changed = changesBetween(bags);
     const replaces = changed.filter((property) => replacesNode(property, bags));
-    const reason = reasonInState(olds);
-    return {
-        changes: changed.length > 0 || reason !== undefined,
-        replaces,
-        deleteBeforeReplace: replaces.length > 0 && meetsItself(olds, news),
-        reason,
-    };
+    if (replaces.length > 0) {
+        const deleteBeforeReplace = meetsItself(bags.olds, bags.news);
+        return { changes: true, replaces, deleteBeforeReplace, reason: inWords(replaces, bags) };
+    }
+    const reasons = [...reasonsInState(bags.olds), ...(changed.length > 0 ? [inWords(changed, bags)] : [])];
+    return reasons.length > 0 ? { ...UPDATE, reason: reasons.join("; ") } : { ...NOTHING, reason: undefined };
 }
 
 /** Inputs that differ; what is not known yet differs from everything. `olds`: outputs in state; `news`: checked inputs. */
@@ -89,9 +97,11 @@ export function isStoredOnly(changed: readonly string[]): boolean {
     return changed.every((property) => EFFECTS[property] === "store");
 }
 
-/** Both completed: at the end of a refresh `news` are the inputs in state, as an older version checked them. */
-function bagsOf(olds: Bag, given: Bag): Bags {
-    const news: Bag = { ...given, ...completeInputs(kindOfRole(given["role"]), given) };
+/** Both in today's shape and completed: at the end of a refresh `news` are the inputs in state, as an older version checked them. */
+function bagsOf(stored: Bag, given: Bag): Bags {
+    const olds = migratedOutputs(stored);
+    const inputs = migrated(given, schemaVersionOf(stored));
+    const news: Bag = { ...inputs, ...completeInputs(kindOfRole(inputs["role"]), inputs) };
     return { olds, before: withTodaysDefaults(inputsOf(olds) as unknown as Bag, news), news };
 }
 
@@ -149,15 +159,37 @@ function stays(before: unknown, after: unknown): boolean {
     return after !== undefined && before === after;
 }
 
-function reasonInState(olds: Bag): string | undefined {
-    const { status, state, drift, schemaVersion } = olds;
+/** What calls for an update whatever the inputs say. */
+function reasonsInState({ status, state, drift }: Bag): string[] {
     if (Array.isArray(drift) && drift.length > 0) {
         const isRebuild = typeof state === "string" && state.startsWith("rebuild: ");
-        return `${isRebuild ? "rebuild: " : ""}${drift.map(String).join("; ")}`;
+        return [`${isRebuild ? "rebuild: " : ""}${drift.map(String).join("; ")}`];
     }
-    if (status !== "ready") return `its status is ${typeof status === "string" ? status : "not known"}`;
-    const isOlder = typeof schemaVersion !== "number" || schemaVersion < SCHEMA_VERSION;
-    return isOlder ? "its state was written by an earlier version of pulumi-mke" : undefined;
+    return status === "ready" ? [] : [`its status is ${typeof status === "string" ? status : "not known"}`];
+}
+
+/** Names of inputs that differ, never their values: some are secrets. */
+function inWords(properties: readonly string[], { before, news }: Bags): string {
+    const unknown = properties.filter((property) => news[property] === UNKNOWN);
+    const changed = properties
+        .filter((property) => news[property] !== UNKNOWN)
+        .flatMap((property) => pathsBetween(property, before[property], news[property]));
+    return [
+        ...(changed.length > 0 ? [`${shortList(changed)} changed`] : []),
+        ...(unknown.length > 0 ? [`${shortList(unknown)} not known yet`] : []),
+    ].join("; ");
+}
+
+/** The fields of an object that differ, or the whole. */
+function pathsBetween(property: string, before: unknown, after: unknown): string[] {
+    if (!isBag(before) || !isBag(after)) return [property];
+    const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+    return names.filter((name) => !isDeepStrictEqual(before[name], after[name])).map((name) => `${property}.${name}`);
+}
+
+function shortList(names: readonly string[]): string {
+    const more = names.length - NAMES_SHOWN;
+    return [...names.slice(0, NAMES_SHOWN), ...(more > 0 ? [`${more} more`] : [])].join(", ");
 }
 
 function logOf(bag: Bag): Log {

@@ -12,6 +12,7 @@ import { readCluster } from "../facts/cluster-view";
 import { readShared } from "../facts/shared-view";
 import type { HostFacts } from "../facts/host";
 import type { NodeInputs } from "../inputs";
+import { tellingProgress } from "../progress";
 import { isUnreachable, probePaths, type Session } from "./session";
 
 /** Everything a decision is made on, from one look. */
@@ -91,9 +92,10 @@ async function lookAt(
 
 type Probed = { readonly host: HostFacts } | { readonly failure: ConnectionError };
 
-async function probeHost({ target, inputs }: Session, patience: number): Promise<Probed> {
+async function probeHost({ target, inputs, log }: Session, patience: number): Promise<Probed> {
     try {
-        return { host: await target.probe(probePaths(inputs), Deadline.afterSeconds(patience)) };
+        const probe = (deadline: Deadline): Promise<HostFacts> => target.probe(probePaths(inputs), deadline);
+        return { host: await tellingProgress(log, STAGE, Deadline.afterSeconds(patience), probe) };
     } catch (error) {
         if (error instanceof ConnectionError) return { failure: error };
         throw error;

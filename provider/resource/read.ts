@@ -39,7 +39,7 @@ export async function read(_kind: NodeKind, id: string, outs: NodeOutputs): Prom
 async function readThrough(session: Session, id: string, outs: NodeOutputs): Promise<ReadResult> {
     const knowledge = knowledgeOf(outs);
     const { situation, plan } = await decideSettled(
-        session.inputs,
+        session,
         () => glance(session, outs),
         (seen) =>
             decideRepair(session, seen, knowledge) ?? {

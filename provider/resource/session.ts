@@ -6,6 +6,7 @@ import { ConnectionError, HostKeyError, InputError, LockError, MkeError } from "
 import { type ClusterConnection, connectCluster, controllersNamedBy } from "../facts/helper";
 import type { ControllerAddress, NodeInputs } from "../inputs";
 import { type Log, prefixedLog } from "../log";
+import { tellingProgress } from "../progress";
 import { knownControllers } from "./known-controllers";
 import { resourceName } from "./state";
 
@@ -44,7 +45,10 @@ export async function openSession(inputs: NodeInputs, state: Pins): Promise<Sess
         k0sPath: inputs.k0s.installPath,
         lastResort: (deadline: Deadline) => controllersNamedByTarget(target, inputs, deadline),
     };
-    const cluster = await connectCluster(request, Deadline.afterSeconds(HELPER_SECONDS));
+    const limit = Deadline.afterSeconds(HELPER_SECONDS);
+    const cluster = await tellingProgress(log, "looking for a controller that helps", limit, (deadline) =>
+        connectCluster(request, deadline),
+    );
     const alone = cluster.helper.address === inputs.host;
     return { inputs, log, target, cluster, alone, close: () => cluster.close() };
 }

@@ -1,14 +1,9 @@
-import { messageOf, RefusedError } from "../errors";
+import { messageOf } from "../errors";
 import type { NodeInputs } from "../inputs";
 import { completeInputs } from "./check";
+import { SCHEMA_VERSION } from "./migrations";
 import { kindOfRole } from "./schema";
 import type { Bag } from "./shape";
-
-/**
- * Version of the shape of the outputs. Raise it when a reader needs to know, and teach `inputsOf` the older shape:
- * state of any earlier version must stay readable, `delete` may come years later.
- */
-export const SCHEMA_VERSION = 1;
 
 /**
  * `joining`: the add pipeline did not reach its end. `degraded`: the last look found drift. `unreachable`: the last look
@@ -56,7 +51,7 @@ export function outputsOf(inputs: NodeInputs, found: FoundOutputs): NodeOutputs 
     return { ...echoed, ...found, requestedNodeName, schemaVersion: SCHEMA_VERSION };
 }
 
-/** Inputs that these outputs were made from; complete, also where an older version wrote them. Never throws. */
+/** Inputs that these outputs were made from; complete, also where an older version did not have them all. Never throws. */
 export function inputsOf(outs: Bag | NodeOutputs): NodeInputs {
     const { requestedNodeName: nodeName, ...rest } = outs as Bag;
     return completeInputs(kindOfRole(rest["role"]), { ...rest, nodeName });
@@ -66,18 +61,6 @@ export function inputsOf(outs: Bag | NodeOutputs): NodeInputs {
 export function encodeOutputs(outs: object): Record<string, unknown> {
     const text = JSON.stringify(outs, (_key, value: unknown) => (typeof value === "bigint" ? value.toString() : value));
     return JSON.parse(text) as Record<string, unknown>;
-}
-
-/** Refuses state that a later version of this package wrote: what it means is not known here. */
-export function assertReadable(outs: Bag): void {
-    const version = outs["schemaVersion"];
-    if (typeof version !== "number" || version <= SCHEMA_VERSION) return;
-    throw new RefusedError({
-        stage: "reading the state",
-        host: String(outs["host"]),
-        what: `it was written by a later version of pulumi-mke (shape ${version}, this one knows ${SCHEMA_VERSION})`,
-        advice: "Install at least the version of pulumi-mke that was used last.",
-    });
 }
 
 /** The resource's name in the program, from `owner` (organisation/project/stack/name). */

@@ -129,7 +129,7 @@ async function lookAndDecide(
 ): Promise<Decided> {
     const knowledge = knowledgeOf(olds, record);
     const decided = await decideSettled(
-        session.inputs,
+        session,
         () => look(session, olds, held?.lease),
         (situation) => decideRepair(session, situation, knowledge) ?? notAnswering(situation),
     );

@@ -1,5 +1,8 @@
 import { type Deadline, waitFor } from "../deadline";
 import type { Operation } from "../pipelines/operation";
+import { tellingProgress } from "../progress";
+
+const STAGE = "holding the lock";
 
 /**
  * Goes on only while the lock is still ours: an operation that slept through its lock's life changes nothing more when it
@@ -14,14 +17,16 @@ export function stretchLock(operation: Operation, seconds: number, deadline: Dea
     return patiently(operation, () => operation.held.stretch(seconds), deadline);
 }
 
-async function patiently({ cluster }: Operation, act: () => Promise<void>, deadline: Deadline): Promise<void> {
-    await waitFor<true>({
-        stage: "holding the lock",
-        host: cluster.helper.address,
-        deadline,
-        look: async () => {
-            await act();
-            return { done: true };
-        },
-    });
+async function patiently({ cluster, log }: Operation, act: () => Promise<void>, limit: Deadline): Promise<void> {
+    await tellingProgress(log, STAGE, limit, (deadline) =>
+        waitFor<true>({
+            stage: STAGE,
+            host: cluster.helper.address,
+            deadline,
+            look: async () => {
+                await act();
+                return { done: true };
+            },
+        }),
+    );
 }

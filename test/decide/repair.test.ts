@@ -1,51 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "mocha";
-import { type RepairAction, repairFor, type RepairSituation } from "../../provider/decide/repair";
+import { type RepairAction, repairFor } from "../../provider/decide/repair";
 import type { ClusterFacts } from "../../provider/facts/cluster";
 import type { HostFacts } from "../../provider/facts/host";
 import { CORDON_ANNOTATION, OWNER_ANNOTATION } from "../../provider/decide/names";
-import {
-    address,
-    BINARY,
-    blankHost,
-    cluster,
-    controllerHost,
-    etcdMember,
-    marker,
-    member,
-    memberId,
-    NO_DATA,
-    node,
-    OWNER,
-    record,
-    stopped,
-    TOKEN,
-    unit,
-    workerHost,
-} from "./build";
+import { BINARY, blankHost, etcdMember, marker, member, memberId, NO_DATA, node, OWNER, stopped, unit } from "./build";
+import { annotated, c3, NOW, others, situation, w1 } from "./repair-situation";
 
-const NOW = 1_000_000;
-const annotated = (name: string, change: object = {}) =>
-    node(name, { annotations: { [OWNER_ANNOTATION]: OWNER }, ...change });
-const nodes = ["c1", "c2", "c3", "w1"].map((name) => annotated(name));
-const others = nodes.filter(({ name }) => name !== "c3" && name !== "w1");
-
-function situation(name: "c3" | "w1", host: HostFacts, change: Partial<ClusterFacts>): RepairSituation {
-    return {
-        role: name === "w1" ? "worker" : "controller+worker",
-        host,
-        cluster: cluster({ nodes, ...change }),
-        nodeName: name,
-        peerAddress: address(name),
-        state: { token: TOKEN, machineId: `machine-${name}` },
-        owner: OWNER,
-        labels: {},
-        now: NOW,
-    };
-}
-
-const c3 = controllerHost("c3");
-const w1 = workerHost("w1");
 const noData = { ...stopped(c3), data: { ...NO_DATA, pki: true } };
 const starting = { state: "silent", reason: "" } as const;
 const withoutC3 = { members: [member("c1"), member("c2")] };
@@ -214,60 +175,6 @@ describe("repair", () => {
     it("looks again at what every start passes through", () => {
         assert.equal(repairFor(situation("c3", { ...c3, status: starting }, {})).lookAgain, true);
         assert.equal(repairFor(situation("c3", stopped(c3), {})).lookAgain, false);
-    });
-
-    describe("of a machine that was replaced", () => {
-        const replaced = (host: HostFacts, change: Partial<ClusterFacts> = {}): RepairSituation => ({
-            ...situation("c3", { ...host, machineId: "machine-new" }, change),
-            state: { token: TOKEN, machineId: "machine-c3", memberId: memberId("c3") },
-        });
-
-        it("is a rebuild where the new one is blank and the old one can be removed", () => {
-            assert.equal(repairFor(replaced(blankHost("c3"))).action, "rebuild");
-            assert.equal(repairFor(replaced(blankHost("c3"), withoutC3)).topic, "removed-out-of-band");
-        });
-
-        it("is a rebuild too where our own record explains what is left of the old one", () => {
-            const left = record("rebuild", { removing: "f03" });
-            const repair = repairFor({ ...replaced(blankHost("c3"), withoutC3), record: left });
-            assert.equal(repair.action, "rebuild");
-        });
-
-        it("fails where something is on the new one", () => {
-            assert.equal(repairFor(replaced(c3)).action, "fail");
-        });
-
-        it("goes on where our own rebuild has claimed the new one", () => {
-            const claimed = marker("c3", "controller", { machineId: "machine-new" });
-            const done = repairFor(replaced({ ...c3, marker: claimed }));
-            assert.deepEqual([done.action, done.drift.length], ["reclaim", 1]);
-            const begun = repairFor(replaced({ ...c3, marker: { ...claimed, operation: record("add") } }));
-            assert.equal(begun.action, "finish");
-        });
-    });
-
-    describe("after an operation of ours that did not end", () => {
-        const marked = (host: HostFacts, kind: "add" | "remove" | "rebuild"): HostFacts => ({
-            ...host,
-            marker: marker("c3", "controller", { operation: record(kind, { removing: "f03" }) }),
-        });
-
-        it("finishes a join, whatever the table says of the state", () => {
-            for (const host of [c3, stopped(c3)]) {
-                assert.equal(repairFor(situation("c3", marked(host, "add"), {})).action, "finish");
-            }
-        });
-
-        it("forgets a removal that has changed nothing yet", () => {
-            const repair = repairFor(situation("c3", marked(c3, "remove"), {}));
-            assert.deepEqual(repair.drift, ["our own operation on it (remove) did not end"]);
-            assert.equal(repair.action, "reclaim");
-        });
-
-        it("finishes a removal that cannot be taken back, and adds the node again", () => {
-            assert.equal(repairFor(situation("c3", marked(c3, "remove"), objects({ leave: true }))).action, "rebuild");
-            assert.equal(repairFor(situation("c3", marked(c3, "rebuild"), withoutC3)).action, "rebuild");
-        });
     });
 
     it("un-cordons what we cordoned, and nothing else", () => {

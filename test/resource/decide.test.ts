@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "mocha";
 import { RefusedError } from "../../provider/errors";
+import { silentLog } from "../../provider/log";
 import {
     decideAdd,
     decideRemove,
@@ -82,10 +83,12 @@ describe("what is known from an earlier run", () => {
 });
 
 describe("a decision", () => {
+    const patience = { inputs: { timeouts: TIMEOUT_DEFAULTS }, log: silentLog };
+
     it("is made on one look where nothing will pass by itself", async () => {
         let looks = 0;
         const look = async (): Promise<Situation> => situation({ nodeName: `look ${(looks += 1)}` });
-        const { situation: seen } = await decideSettled({ timeouts: { ...TIMEOUT_DEFAULTS } }, look, () => ({
+        const { situation: seen } = await decideSettled(patience, look, () => ({
             lookAgain: false,
         }));
         assert.equal(seen.nodeName, "look 1");
@@ -94,7 +97,7 @@ describe("a decision", () => {
     it("is made again on another look while what was seen may pass by itself", async () => {
         let looks = 0;
         const look = async (): Promise<Situation> => situation({ nodeName: `look ${(looks += 1)}` });
-        const settled = await decideSettled({ timeouts: { ...TIMEOUT_DEFAULTS } }, look, ({ nodeName }) => ({
+        const settled = await decideSettled(patience, look, ({ nodeName }) => ({
             lookAgain: nodeName === "look 1",
         }));
         assert.equal(settled.situation.nodeName, "look 2");

@@ -186,15 +186,22 @@ describe("diff of what was found", () => {
 
     it("says nothing about drift of a node that will be replaced", () => {
         const { result, lines } = logged({ drift: ["k0sworker is stopped"] }, { host: "10.0.0.13" });
-        assert.deepEqual([result.replaces, lines], [["host"], []]);
+        assert.deepEqual([result.replaces, lines], [["host"], ["will be replaced: host changed"]]);
+    });
+
+    it("says in the same line what else changed, after the drift", () => {
+        const { lines } = logged(
+            { state: "rebuild: k0s is not installed", drift: ["k0s is not installed"] },
+            OTHER["labels"],
+        );
+        assert.deepEqual(lines, ["will be updated: rebuild: k0s is not installed; labels.zone changed"]);
     });
 
     it("does not mind another version of k0s", () => {
         assert.deepEqual(logged({ k0sVersion: "v1.37.0+k0s.0" }).result, NOTHING);
     });
 
-    it("updates state of an earlier version, and keeps it where only a default is new", () => {
-        assert.deepEqual(diff({ ...stored(), schemaVersion: 0 }, checked(), silentLog), UPDATE);
+    it("does not mind state of a version without an input that has a default", () => {
         const { preflight: _, ...older } = stored();
         assert.deepEqual(diff(older, checked(), silentLog), NOTHING);
     });

@@ -1,16 +1,7 @@
 import assert from "node:assert/strict";
 import type { NodeInputs } from "../../provider/inputs";
-import { RefusedError } from "../../provider/errors";
 import type { Bag } from "../../provider/resource/shape";
-import {
-    assertReadable,
-    encodeOutputs,
-    initFailure,
-    inputsOf,
-    outputsOf,
-    resourceName,
-    SCHEMA_VERSION,
-} from "../../provider/resource/state";
+import { encodeOutputs, initFailure, inputsOf, outputsOf, resourceName } from "../../provider/resource/state";
 import { checked, FOUND, stored } from "../support/node-bags";
 
 describe("outputs", () => {
@@ -45,13 +36,6 @@ describe("outputs", () => {
         for (const outs of [{}, { connection: 5 }, { cluster: { controllers: 7 } }, { role: null, triggers: {} }]) {
             assert.doesNotThrow(() => inputsOf(outs));
         }
-    });
-
-    it("carry the version of their shape, and a later one is refused", () => {
-        assert.equal(stored()["schemaVersion"], SCHEMA_VERSION);
-        assert.doesNotThrow(() => assertReadable(stored()));
-        assert.doesNotThrow(() => assertReadable({}));
-        assert.throws(() => assertReadable({ ...stored(), schemaVersion: SCHEMA_VERSION + 1 }), RefusedError);
     });
 });
 

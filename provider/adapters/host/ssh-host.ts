@@ -11,13 +11,12 @@ import { joinTokenId } from "./join-token";
 import type { ProgramName, ProgramValues } from "./program";
 import type { ProgramOutcome, RootShell } from "./root-shell";
 import { SshMaterial } from "./ssh-material";
+import { dirValues, lines, serviceName, type ServiceRole } from "./values";
 
 const MAX_FILE = 4 * 1024 * 1024;
 
 /** Within this time a host behind a firewall that drops packets would have answered if it could. */
 const REACH_TIME = 5_000;
-
-type ServiceRole = "controller" | "worker";
 
 /** A host over SSH: each method is one program of `scripts/`, or a stream beside two of them. */
 export class SshHost implements Host {
@@ -277,20 +276,6 @@ export class SshHost implements Host {
     private unexpected(stage: string, what: string): CommandError {
         return new CommandError({ stage, host: this.address, what });
     }
-}
-
-function serviceName(role: ServiceRole): string {
-    return `k0s${role}`;
-}
-
-function dirValues({ dataDir, kubeletRootDir }: InstallDirs): ProgramValues {
-    return { DATA_DIR: dataDir, KUBELET_ROOT_DIR: kubeletRootDir ?? "" };
-}
-
-function lines(items: readonly string[], host: string): string {
-    const broken = items.find((item) => /[\n\r]/.test(item));
-    if (broken === undefined) return items.join("\n");
-    throw new InputError({ stage: "preparing a command", host, what: `a line break in ${JSON.stringify(broken)}` });
 }
 
 function reachability(error: unknown): "refused" | "blocked" {

@@ -52,6 +52,7 @@ export async function dial(
             if (!(error instanceof MkeError) || !error.retryable) throw error;
             const limitReached = login.dialErrorLimit >= 0 && failures > login.dialErrorLimit;
             if (limitReached || deadline.remaining <= pause) throw afterAttempts(error, failures);
+            deadline.tell(error.message);
         }
         await sleep(pause);
         pause = Math.min(pause * PAUSE_FACTOR, LONGEST_PAUSE);

@@ -1,0 +1,22 @@
+import { InputError } from "../../errors";
+import type { InstallDirs } from "./index";
+import type { ProgramValues } from "./program";
+
+export type ServiceRole = "controller" | "worker";
+
+/** Name of the unit that `k0s install` makes. */
+export function serviceName(role: ServiceRole): string {
+    return `k0s${role}`;
+}
+
+/** Directories as the scripts know them. */
+export function dirValues({ dataDir, kubeletRootDir }: InstallDirs): ProgramValues {
+    return { DATA_DIR: dataDir, KUBELET_ROOT_DIR: kubeletRootDir ?? "" };
+}
+
+/** A list as the scripts take it: one item a line. Error: an item with a line break. */
+export function lines(items: readonly string[], host: string): string {
+    const broken = items.find((item) => /[\n\r]/.test(item));
+    if (broken === undefined) return items.join("\n");
+    throw new InputError({ stage: "preparing a command", host, what: `a line break in ${JSON.stringify(broken)}` });
+}
