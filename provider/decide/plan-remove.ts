@@ -212,7 +212,6 @@ const STRANDING_ADVICE =
     "If this run removes these workers too, run it again once they are gone; resources of workers that depend on the " +
     "controller's (`dependsOn`) always go before it.";
 
-
 function toPlan(situation: RemovalSituation, course: Course): RemovePlan {
     const { steps, seen, verdict, touchesHost, notes, resumes } = course;
     const node = nodeObject(situation);
