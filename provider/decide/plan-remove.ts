@@ -201,8 +201,16 @@ function refuseStranding(situation: RemovalSituation, { verdict }: Course): Refu
     }
     const stranded = strandedWorkers(cluster, subjectAddresses(situation));
     if (stranded.length === 0) return undefined;
-    return refuse("workers would lose the API with this controller", stranded, "stranded-workers");
+    return {
+        ...refuse("workers would lose the API with this controller", stranded, "stranded-workers"),
+        advice: STRANDING_ADVICE,
+    };
 }
+
+/** The engine starts removals in no order, and no more at a time than `--parallel` says. */
+const STRANDING_ADVICE =
+    "If this run removes these workers too, run it again once they are gone; resources of workers that depend on the " +
+    "controller's (`dependsOn`) always go before it.";
 
 function toPlan(situation: RemovalSituation, course: Course): RemovePlan {
     const { steps, seen, verdict, touchesHost, notes, resumes } = course;

@@ -35,6 +35,8 @@ export interface Refusal {
     readonly topic?: Topic;
     /** True where the state may pass by itself within seconds: look again for a bounded time before believing it. */
     readonly lookAgain: boolean;
+    /** What to do now, where the runbook is not needed for it. */
+    readonly advice?: string;
 }
 
 export function refuse(what: string, evidence: readonly string[], topic?: Topic, lookAgain = false): Refusal {

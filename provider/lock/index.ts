@@ -32,6 +32,8 @@ export interface LockRequest {
     /** Take over other owners' Leases too once they are stale (`lock.adoptStale`); default false. */
     readonly adoptStale?: boolean;
     readonly log: Log;
+    /** Called when our turn in this process has come; throws where it has become useless meanwhile. */
+    readonly proceed?: () => void;
     /** For tests. */
     readonly timing?: Partial<LockTiming>;
 }
@@ -45,7 +47,10 @@ export async function withLock<T>(request: LockRequest, action: (held: HeldLock)
     const { clusterId, kind, log } = request;
     const queueing = (ahead: number): void => log.line(`waiting for ${ahead} other operation(s) of this run`);
     if ("drain" in kind) return taking(`${clusterId} drain`, kind.drain, queueing, () => locked(request, action));
-    return exclusively(`${clusterId} ${leaseNameOf(kind)}`, queueing, () => locked(request, action));
+    return exclusively(`${clusterId} ${leaseNameOf(kind)}`, queueing, async () => {
+        request.proceed?.();
+        return locked(request, action);
+    });
 }
 
 async function locked<T>(request: LockRequest, action: (held: HeldLock) => Promise<T>): Promise<T> {

@@ -1,12 +1,8 @@
 import type { LeaseObject } from "../adapters/kube";
 import { LockError, messageOf, type MkeError } from "../errors";
-import type { Log } from "../log";
+import { type Log, seldom } from "../log";
 import { PLACE_ANNOTATION } from "./leases";
 import type { LockClock } from "./timing";
-
-/** The first pause between two lines about the same wait; it doubles up to the last. */
-const FIRST_LINE_AFTER = 15_000;
-const LAST_LINE_AFTER = 120_000;
 
 /** Somebody else holds what we want. */
 export interface Blocked {
@@ -23,13 +19,9 @@ export function announcer(
     name: string,
     clock: LockClock,
 ): (attempt: Blocked | { readonly failure: MkeError }) => void {
-    let nextLine = -Infinity;
-    let pause = FIRST_LINE_AFTER;
+    const isTime = seldom(0, () => clock.monotonic());
     return (attempt) => {
-        const now = clock.monotonic();
-        if (now < nextLine) return;
-        if (nextLine !== -Infinity) pause = Math.min(pause * 2, LAST_LINE_AFTER);
-        nextLine = now + pause;
+        if (!isTime()) return;
         const why =
             "failure" in attempt
                 ? (messageOf(attempt.failure).split("\n")[0] ?? "")

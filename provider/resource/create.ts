@@ -4,7 +4,7 @@ import type { HostOperation, NodeKind } from "../pipelines/operation";
 import { type Addition, foreseeAdd, performAdd } from "./add-node";
 import { foundHalfMade, foundReady } from "./found";
 import { newToken } from "./ownership";
-import { withSession } from "./session";
+import { withWorkingSession } from "./session";
 import { initFailure, type NodeOutputs, outputsOf } from "./state";
 import { underLock } from "./under-lock";
 
@@ -16,7 +16,7 @@ export async function create(kind: NodeKind, inputs: NodeInputs): Promise<{ id: 
     const token = newToken();
     let begun: HostOperation | undefined;
     try {
-        return await withSession(inputs, {}, async (session, started) => {
+        return await withWorkingSession(kind, inputs, {}, async (session, started) => {
             const mark = { token };
             const addition: Addition = { kind, session, mark, knowledge: { state: mark }, remembered: {} };
             const nodeName = await foreseeAdd(addition);

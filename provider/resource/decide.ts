@@ -165,13 +165,13 @@ export function refuseIfSaid<P extends { readonly kind: string }>(
     host: string,
 ): asserts plan is Exclude<P, Refusal> {
     if (plan.kind !== "refuse") return;
-    const { what, evidence, topic } = plan as unknown as Refusal;
+    const { what, evidence, topic, advice } = plan as unknown as Refusal;
     throw new RefusedError({
         stage: "deciding",
         host,
         what,
         output: evidence.join("\n"),
-        advice: "Nothing was changed.",
+        advice: ["Nothing was changed.", ...(advice === undefined ? [] : [advice])].join(" "),
         ...(topic === undefined ? {} : { topic }),
     });
 }

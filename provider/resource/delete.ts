@@ -1,3 +1,5 @@
+import type { LeaveAlone, RemovePlan } from "../decide/plan";
+import type { Refusal } from "../decide/refusal";
 import { requireEngine } from "../engine";
 import type { HeldLock } from "../lock";
 import type { NodeKind } from "../pipelines/operation";
@@ -10,14 +12,8 @@ import { look, type Situation } from "./look";
 import { withPermissions } from "./permissions";
 import { type Session, withSession } from "./session";
 import { inputsOf, type NodeOutputs } from "./state";
+import { decideAfter, endBefore, type Removal, removedBeside, whileRemoving } from "./this-run";
 import { interruptedBefore, operationOf, underLock, withHost } from "./under-lock";
-
-/** Removals of this process that have not ended, by cluster: the end of a cluster waits for its others. */
-const running = new Map<string | undefined, number>();
-
-function count({ clusterId }: NodeOutputs, change: number): void {
-    running.set(clusterId, (running.get(clusterId) ?? 0) + change);
-}
 
 /**
  * Takes a node out of its cluster and resets its machine. Fails before anything is touched when the cluster would not
@@ -25,28 +21,36 @@ function count({ clusterId }: NodeOutputs, change: number): void {
  */
 export async function remove(kind: NodeKind, _id: string, outs: NodeOutputs): Promise<void> {
     await requireEngine("delete");
-    count(outs, 1);
-    try {
+    await whileRemoving(kind, outs, async (itself) => {
         if (await removedAfterEnd(kind, outs)) return;
         await withSession(withPermissions(kind, inputsOf(outs)), outs, (session, started) =>
             session.alone && kind === "controller"
-                ? removeLastController(session, outs, () => (running.get(outs.clusterId) ?? 0) > 1, started)
-                : removeOne(kind, session, outs, started),
+                ? removeLastController(session, outs, () => removedBeside(itself), started)
+                : removeOne(itself, session, outs, started),
         );
-    } finally {
-        count(outs, -1);
-    }
+    });
 }
 
-async function removeOne(kind: NodeKind, session: Session, outs: NodeOutputs, started: () => void): Promise<void> {
+async function removeOne(itself: Removal, session: Session, outs: NodeOutputs, started: () => void): Promise<void> {
+    const { kind } = itself;
     const record = await interruptedBefore(kind, session, outs.nodeName);
-    const { situation, plan } = await settle(session, outs, knowledgeOf(outs, record));
+    const { situation, plan } = await decideAfter({
+        others: () => (kind === "controller" ? endBefore(itself) : []),
+        log: session.log,
+        decide: () => settle(session, outs, knowledgeOf(outs, record)),
+        isFinal: (decided) => decided.plan.kind === "leave-alone" || isRefusedAnyway(decided.plan),
+    });
     refuseIfSaid(plan, session.inputs.host);
     if (plan.kind === "leave-alone") {
         session.log.line(plan.why);
         return;
     }
     await underLock(kind, session, situation.nodeName, (held) => removeUnderLock(kind, session, outs, held, started));
+}
+
+/** Workers that would be stranded may be on their way out; nothing else that is refused passes with them. */
+function isRefusedAnyway(plan: RemovePlan | LeaveAlone | Refusal): boolean {
+    return plan.kind === "refuse" && plan.topic !== "stranded-workers";
 }
 
 async function removeUnderLock(

@@ -1,4 +1,3 @@
-import { Deadline, waitFor } from "../deadline";
 import { planEndOfCluster } from "../decide/last-controller";
 import { RefusedError } from "../errors";
 import { backUp } from "../pipelines/backups";
@@ -15,11 +14,10 @@ import { knowledgeOf, refuseIfSaid, removalSituation } from "./decide";
 import { look, type Situation } from "./look";
 import type { Session } from "./session";
 import type { NodeOutputs } from "./state";
+import { decideAfter } from "./this-run";
 import { operationOf, underLock, withHost } from "./under-lock";
 
 const STAGE = "removing the last controller";
-/** How long Nodes that this run removes at the same time may take to go. */
-const PATIENCE_SECONDS = 900;
 
 /**
  * Removes the last controller, and with it the cluster. It has no survivor to help, so it is asked itself (safety.md 24).
@@ -28,14 +26,16 @@ const PATIENCE_SECONDS = 900;
 export async function removeLastController(
     session: Session,
     outs: NodeOutputs,
-    othersRunning: () => boolean,
+    others: () => readonly string[],
     started: () => void,
 ): Promise<void> {
     const { inputs, log } = session;
-    if (!(await readyToEnd(session, outs, othersRunning))) return;
+    if (!(await readyToEnd(session, outs, others))) return;
     await underLock("controller", session, outs.nodeName, async (held) => {
         const situation = await look(session, outs, held.lease);
-        if (!isEnd(session, outs, situation).allowed) return;
+        const { allowed, otherNodes } = isEnd(session, outs, situation);
+        if (otherNodes.length > 0) throw nodesLeft(inputs.host, otherNodes);
+        if (!allowed) return;
         const host = withHost(operationOf("controller", session, held, situation, outs), session, situation);
         if (host === undefined) return;
         started();
@@ -62,26 +62,23 @@ async function recordEnd(host: HostOperation): Promise<void> {
     });
 }
 
-async function readyToEnd(session: Session, outs: NodeOutputs, othersRunning: () => boolean): Promise<boolean> {
-    return waitFor<boolean>({
-        stage: STAGE,
-        host: session.inputs.host,
-        deadline: Deadline.afterSeconds(PATIENCE_SECONDS),
-        look: async () => {
-            const { allowed, otherNodes } = isEnd(session, outs, await look(session, outs), othersRunning());
-            if (otherNodes.length > 0) return { seen: `other Nodes: ${otherNodes.join(", ")}` };
-            // A node that has gone from the cluster may still have its machine's side to do, under a lock in the cluster.
-            return allowed && othersRunning() ? { seen: "other removals of this run" } : { done: allowed };
-        },
+async function readyToEnd(session: Session, outs: NodeOutputs, others: () => readonly string[]): Promise<boolean> {
+    // A node that has gone from the cluster may still have its machine's side to do, under a lock in the cluster.
+    const { allowed, otherNodes } = await decideAfter({
+        others,
+        log: session.log,
+        decide: async () => isEnd(session, outs, await look(session, outs)),
+        isFinal: (end) => !end.allowed,
     });
+    if (otherNodes.length > 0) throw nodesLeft(session.inputs.host, otherNodes);
+    return allowed;
 }
 
-/** Throws where the cluster must not end now. `patient`: other Nodes are on their way out. */
+/** Throws where the cluster must not end, whatever becomes of its other Nodes. */
 function isEnd(
     session: Session,
     outs: NodeOutputs,
     situation: Situation,
-    patient = false,
 ): { readonly allowed: boolean; readonly otherNodes: readonly string[] } {
     const { inputs, log } = session;
     const plan = planEndOfCluster(removalSituation(session, situation, knowledgeOf(outs)), inputs);
@@ -90,7 +87,6 @@ function isEnd(
         log.line(plan.why);
         return { allowed: false, otherNodes: [] };
     }
-    if (plan.otherNodes.length > 0 && !patient) throw nodesLeft(inputs.host, plan.otherNodes);
     return { allowed: true, otherNodes: plan.otherNodes };
 }
 

@@ -6,9 +6,11 @@ import { ConnectionError, HostKeyError, InputError, LockError, MkeError } from "
 import { type ClusterConnection, connectCluster, controllersNamedBy } from "../facts/helper";
 import type { ControllerAddress, NodeInputs } from "../inputs";
 import { type Log, prefixedLog } from "../log";
+import type { NodeKind } from "../pipelines/operation";
 import { tellingProgress } from "../progress";
 import { knownControllers } from "./known-controllers";
 import { resourceName } from "./state";
+import { HelperRemovedError, isLeaving, whileWorking } from "./this-run";
 
 /** What the state says a resource's node and cluster are; a fresh resource has none of it. */
 export interface Pins {
@@ -53,10 +55,14 @@ export async function openSession(inputs: NodeInputs, state: Pins): Promise<Sess
     return { inputs, log, target, cluster, alone, close: () => cluster.close() };
 }
 
-/** The program's list first, then what other resources of this process named for the same cluster. */
+/**
+ * The program's list first, then what other resources of this process named for the same cluster; last those that this
+ * process removes.
+ */
 function candidatesFor({ host, cluster }: NodeInputs, clusterId: string | undefined): ControllerAddress[] {
     const listed = cluster.controllers.map((controller) => controller.host);
-    return [...cluster.controllers, ...knownControllers(clusterId, [host, ...listed])];
+    const all = [...cluster.controllers, ...knownControllers(clusterId, [host, ...listed])];
+    return [...all.filter((one) => !isLeaving(one.host)), ...all.filter((one) => isLeaving(one.host))];
 }
 
 async function controllersNamedByTarget(
@@ -109,7 +115,7 @@ export function isUnreachable(error: unknown): error is ConnectionError {
     return error instanceof ConnectionError && !(error instanceof HostKeyError);
 }
 
-/** A helper may itself be removed while an operation waits for its turn: another one is looked for, this often. */
+/** A helper may itself be lost while an operation waits for its turn: another one is looked for, this often. */
 const HELPERS = 4;
 
 /**
@@ -121,7 +127,7 @@ export async function withSession<T>(
     state: Pins,
     action: (session: Session, started: () => void) => Promise<T>,
 ): Promise<T> {
-    for (let attempt = 1; ; attempt += 1) {
+    for (let attempt = 1; ;) {
         await requireEngine("looking for the cluster");
         const changes = { begun: false };
         const session = await openSession(inputs, state);
@@ -130,9 +136,25 @@ export async function withSession<T>(
         } catch (error) {
             const isLost = error instanceof MkeError && error.retryable && !(error instanceof LockError);
             if (changes.begun || !isLost || attempt === HELPERS) throw error;
+            // There are only so many controllers that this process can remove.
+            if (!(error instanceof HelperRemovedError)) attempt += 1;
             session.log.line(`looking for a controller again: ${error.message.split("\n")[0] ?? ""}`);
         } finally {
             session.close();
         }
     }
+}
+
+/** For an add or an update: the controller that a worker's works through stays until it has ended. */
+export function withWorkingSession<T>(
+    kind: NodeKind,
+    inputs: NodeInputs,
+    state: Pins,
+    action: (session: Session, started: () => void) => Promise<T>,
+): Promise<T> {
+    if (kind === "controller") return withSession(inputs, state, action);
+    return withSession(inputs, state, (session, started) => {
+        const work = { name: resourceName(inputs), through: session.cluster.helper.address };
+        return whileWorking(work, session.log, () => action(session, started));
+    });
 }

@@ -5,6 +5,7 @@ import { recordLeft } from "../lock/peek";
 import type { HostOperation, NodeKind, Operation } from "../pipelines/operation";
 import type { Situation } from "./look";
 import type { Session } from "./session";
+import { expectHelper } from "./this-run";
 
 /**
  * Runs the action under the lock of its kind: controllers share one, so that membership changes one at a time; workers have
@@ -16,7 +17,8 @@ export function underLock<T>(
     nodeName: string,
     action: (held: HeldLock) => Promise<T>,
 ): Promise<T> {
-    return withLock(requestFor(session, lockKindOf(kind, nodeName)), action);
+    const proceed = expectHelper(session.cluster.helper.address);
+    return withLock({ ...requestFor(session, lockKindOf(kind, nodeName)), proceed }, action);
 }
 
 function requestFor({ inputs, cluster, log }: Session, kind: LockKind): LockRequest {

@@ -13,7 +13,7 @@ import { changedInputs, isStoredOnly } from "./diff";
 import { foundHalfMade, foundIn, foundReady } from "./found";
 import { look, type Situation } from "./look";
 import { foreseeRebuild, rebuildNode } from "./rebuild";
-import { type Session, withSession } from "./session";
+import { type Session, withWorkingSession } from "./session";
 import { type FoundOutputs, initFailure, inputsOf, type NodeOutputs, outputsOf } from "./state";
 import { interruptedBefore, operationOf, underLock, withHost } from "./under-lock";
 
@@ -28,7 +28,7 @@ export async function update(
     news: NodeInputs,
 ): Promise<{ outs: NodeOutputs }> {
     if (onlyStores(olds, news)) return { outs: outputsOf(news, foundIn(olds)) };
-    const found = await withSession(news, olds, (session, started) => {
+    const found = await withWorkingSession(kind, news, olds, (session, started) => {
         const updating: Updating = { kind, id, session, olds, started };
         return olds.status === "joining" ? resumeAdd(updating) : bringInLine(updating);
     });

@@ -6,7 +6,7 @@ import { Engine, type EngineOptions } from "../support/engine";
 import { findPulumi } from "../support/find-pulumi";
 
 /** Programs that write to a host; everything else only looks. */
-const LOOKING = new Set([
+export const LOOKING: ReadonlySet<string> = new Set([
     "probe",
     "read-file",
     "exists",

@@ -108,6 +108,24 @@ describe("the lock of a cluster", () => {
             assert.match(scene.lines.join("\n"), /waiting for 1 other operation.*\n.*waiting for 2 other/);
         });
 
+        it("do not take a lock that has become useless while they queued", async () => {
+            const useless = new Error("its controller was removed");
+            let removed = false;
+            const proceed = (): void => {
+                if (removed) throw useless;
+            };
+            const [first, second, third] = [
+                await scene.start(scene.controlPlane({ proceed })),
+                await scene.start(scene.controlPlane({ proceed })),
+                await scene.start(scene.controlPlane()),
+            ];
+            removed = true;
+            await first.finish();
+            await scene.clock.advance(0);
+            assert.equal(second.failure, useless);
+            assert.equal(isHeld(third), true);
+        });
+
         it("go on after one of them failed", async () => {
             const [first, second] = [await scene.start(scene.controlPlane()), await scene.start(scene.controlPlane())];
             await first.finish(new Error("broken"));

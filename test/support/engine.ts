@@ -139,13 +139,23 @@ export class Engine {
         return (await this.resource(name))?.urn ?? "";
     }
 
+    /** Names of the resources in state whose type ends so, e.g. `mke:WorkerNode`; sorted. */
+    async names(type: string): Promise<string[]> {
+        const urns = (await this.resources()).map(({ urn }) => urn.split("::"));
+        return urns.flatMap(([, , found = "", name = ""]) => (found.endsWith(type) ? [name] : [])).sort();
+    }
+
     async close(): Promise<void> {
         await rm(this.folder, { recursive: true, force: true });
     }
 
     private async resource(name: string): Promise<StateResource | undefined> {
+        return (await this.resources()).find((resource) => resource.urn.endsWith(`::${name}`));
+    }
+
+    private async resources(): Promise<readonly StateResource[]> {
         const { deployment } = (await this.state()) as { deployment: { resources?: StateResource[] } };
-        return deployment.resources?.find((resource) => resource.urn.endsWith(`::${name}`));
+        return deployment.resources ?? [];
     }
 
     private watched(): Watched {

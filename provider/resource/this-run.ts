@@ -1,0 +1,148 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { requireEngine } from "../engine";
+import { ConnectionError } from "../errors";
+import { type Log, seldom } from "../log";
+import type { NodeKind } from "../pipelines/operation";
+import type { NodeOutputs } from "./state";
+
+/** A removal of this process that has not ended. */
+export interface Removal {
+    readonly kind: NodeKind;
+    readonly clusterId: string | undefined;
+    readonly nodeName: string;
+    readonly host: string;
+}
+
+/** A worker's add or update that has not ended. */
+export interface Work {
+    /** For the log. */
+    readonly name: string;
+    /** Host of the controller that it works through, and that its worker may depend on from then on. */
+    readonly through: string;
+}
+
+/** The controller that an operation worked through was removed by this very process: another one is looked for. */
+export class HelperRemovedError extends ConnectionError {}
+
+const removals = new Set<Removal>();
+const works = new Set<Work>();
+/** How many removals of this host as a controller have ended well. */
+const removed = new Map<string, number>();
+
+const LOOK_EVERY = 500;
+/** More names than this tell a reader nothing. */
+const NAMES_SHOWN = 5;
+
+/** Runs a removal, known to the others of this process until it has ended. */
+export async function whileRemoving(
+    kind: NodeKind,
+    { clusterId, nodeName, host }: Pick<NodeOutputs, "clusterId" | "nodeName" | "host">,
+    action: (itself: Removal) => Promise<void>,
+): Promise<void> {
+    const itself = { kind, clusterId, nodeName, host };
+    removals.add(itself);
+    try {
+        await action(itself);
+        if (kind === "controller") removed.set(host, timesRemoved(host) + 1);
+    } finally {
+        removals.delete(itself);
+    }
+}
+
+/** Names of the nodes of the same cluster that this process removes besides. */
+export function removedBeside(itself: Removal): string[] {
+    return [...removals]
+        .filter((other) => other !== itself && other.clusterId === itself.clusterId)
+        .map(({ nodeName }) => nodeName);
+}
+
+/**
+ * What has to end before a controller may go, by name: removals of workers, which may use its API as their workers do, and
+ * whatever joins through it. None of them ever waits for a controller's removal once it is listed here.
+ */
+export function endBefore(itself: Removal): string[] {
+    const workers = [...removals].filter(({ kind, clusterId }) => kind === "worker" && clusterId === itself.clusterId);
+    const through = [...works].filter((work) => work.through === itself.host);
+    return [...workers.map(({ nodeName }) => nodeName), ...through.map(({ name }) => name)];
+}
+
+/** True for the host of a controller whose removal is under way: others are asked for help first. */
+export function isLeaving(host: string): boolean {
+    return [...removals].some((removal) => removal.kind === "controller" && removal.host === host);
+}
+
+/**
+ * Runs a worker's add or update, which the removal of the controller that it works through waits for. Where that removal has
+ * begun already it is the other way round, and a HelperRemovedError follows: the worker would depend on what is gone.
+ */
+export async function whileWorking<T>(work: Work, log: Log, action: () => Promise<T>): Promise<T> {
+    const { through } = work;
+    if (isLeaving(through)) {
+        await untilEnded(() => (isLeaving(through) ? [through] : []), log);
+        throw helperRemoved(through);
+    }
+    works.add(work);
+    try {
+        return await action();
+    } finally {
+        works.delete(work);
+    }
+}
+
+/** For later: fails once that controller has been removed in this process, counted from now. */
+export function expectHelper(host: string): () => void {
+    const before = timesRemoved(host);
+    return () => {
+        if (timesRemoved(host) !== before) throw helperRemoved(host);
+    };
+}
+
+export interface Patience<T> {
+    /** Names of the nodes whose operations come first. */
+    readonly others: () => readonly string[];
+    readonly log: Log;
+    readonly decide: () => Promise<T>;
+    /** True for a decision that the others cannot change. */
+    readonly isFinal: (decided: T) => boolean;
+}
+
+/**
+ * Decides on what there is once the others have ended. Like every queue inside one process it has no limit of its own: each
+ * operation that is waited for has its deadlines. Never to be called with a lock held.
+ */
+export async function decideAfter<T>({ others, log, decide, isFinal }: Patience<T>): Promise<T> {
+    for (;;) {
+        const wasQuiet = others().length === 0;
+        const decided = await decide();
+        // One that began meanwhile counts as well: the engine starts them in no order.
+        if (isFinal(decided) || (wasQuiet && others().length === 0)) return decided;
+        await untilEnded(others, log);
+    }
+}
+
+async function untilEnded(others: () => readonly string[], log: Log): Promise<void> {
+    const isTime = seldom();
+    for (let names = others(); names.length > 0; names = others()) {
+        if (isTime()) log.line(`waiting for what this run does on ${listed(names)}`);
+        await sleep(LOOK_EVERY);
+        await requireEngine("waiting for other operations");
+    }
+}
+
+function timesRemoved(host: string): number {
+    return removed.get(host) ?? 0;
+}
+
+function helperRemoved(host: string): HelperRemovedError {
+    return new HelperRemovedError({
+        stage: "working through a controller",
+        host,
+        what: "this run has removed it",
+        advice: "Name another controller of this cluster in `cluster.controllers`.",
+    });
+}
+
+function listed(names: readonly string[]): string {
+    const more = names.length - NAMES_SHOWN;
+    return [...names.slice(0, NAMES_SHOWN), ...(more > 0 ? [`${more} more`] : [])].join(", ");
+}

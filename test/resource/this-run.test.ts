@@ -1,0 +1,150 @@
+import assert from "node:assert/strict";
+import { setImmediate } from "node:timers/promises";
+import { describe, it } from "mocha";
+import {
+    decideAfter,
+    endBefore,
+    expectHelper,
+    HelperRemovedError,
+    isLeaving,
+    type Removal,
+    removedBeside,
+    whileRemoving,
+    whileWorking,
+} from "../../provider/resource/this-run";
+import { silentLog } from "../../provider/log";
+
+let clusters = 0;
+
+describe("operations of one run", () => {
+    const started: Task[] = [];
+    let clusterId: string;
+
+    beforeEach(() => (clusterId = `cluster ${(clusters += 1)}`));
+    afterEach(async () => {
+        for (const task of started.splice(0)) await task.end();
+    });
+
+    /** An operation that runs until it is told to end. */
+    class Task {
+        itself: Removal | undefined;
+        private finish: (error?: Error) => void = () => undefined;
+        private readonly ended: Promise<void>;
+
+        constructor(run: (action: (itself?: Removal) => Promise<void>) => Promise<void>) {
+            this.ended = run((itself) => {
+                this.itself = itself;
+                return new Promise<void>((resolve, reject) => {
+                    this.finish = (error) => (error ? reject(error) : resolve());
+                });
+            }).catch(() => undefined);
+            started.push(this);
+        }
+
+        async end(error?: Error): Promise<void> {
+            this.finish(error);
+            await this.ended;
+        }
+    }
+
+    const removal = (kind: "controller" | "worker", nodeName: string, of = clusterId): Task => {
+        const host = `${nodeName} of ${of}`;
+        return new Task((action) => whileRemoving(kind, { clusterId: of, nodeName, host }, action));
+    };
+    const work = (name: string, through: string): Task =>
+        new Task((action) => whileWorking({ name, through: `${through} of ${clusterId}` }, silentLog, action));
+    const itselfOf = ({ itself }: Task): Removal => itself ?? assert.fail("it has not begun");
+
+    it("a controller goes after the workers of its cluster, and after what joins through it", async () => {
+        const [w1] = [removal("worker", "w1"), removal("worker", "w2"), removal("worker", "x1", "elsewhere")];
+        const [w3] = [work("w3", "c1"), work("w4", "c2")];
+        const c1 = itselfOf(removal("controller", "c1"));
+        removal("controller", "c2");
+        assert.deepEqual(endBefore(c1), ["w1", "w2", "w3"]);
+        assert.deepEqual(removedBeside(c1), ["w1", "w2", "c2"]);
+        await w1.end();
+        await w3.end(new Error("failed"));
+        assert.deepEqual(endBefore(c1), ["w2"]);
+    });
+
+    it("nothing is added through a controller that is being removed: it waits, and looks for another one", async () => {
+        const c1 = removal("controller", "c1");
+        const host = itselfOf(c1).host;
+        assert.equal(isLeaving(host), true);
+        let begun = false;
+        const joining = whileWorking({ name: "w1", through: host }, silentLog, async () => void (begun = true));
+        const lines: string[] = [];
+        const talking = whileWorking(
+            { name: "w2", through: host },
+            { line: (text) => lines.push(text) },
+            async () => {},
+        );
+        assert.deepEqual(endBefore(itselfOf(c1)), [], "which the removal does not wait for");
+        await c1.end();
+        for (const one of [joining, talking]) await assert.rejects(one, HelperRemovedError);
+        assert.equal(begun, false);
+        assert.deepEqual(lines, [`waiting for what this run does on ${host}`]);
+    });
+
+    it("one that waited learns that its helper was removed meanwhile, and not that a removal failed or ended before", async () => {
+        const host = `c1 of ${clusterId}`;
+        const early = expectHelper(host);
+        await removal("controller", "c1").end(new Error("refused"));
+        early();
+        await removal("controller", "c1").end();
+        assert.throws(early, HelperRemovedError);
+        expectHelper(host)();
+    });
+
+    describe("a decision after others", () => {
+        const decideWith = (names: string[], decisions: number[], isFinal = (_decided: number) => false) => {
+            let decided = 0;
+            const lines: string[] = [];
+            return {
+                lines,
+                decision: decideAfter({
+                    others: () => names,
+                    log: { line: (text) => lines.push(text) },
+                    decide: () => Promise.resolve(decisions[decided++] ?? assert.fail("decided once too often")),
+                    isFinal,
+                }),
+            };
+        };
+
+        it("is taken at once where there are none", async () => {
+            assert.equal(await decideWith([], [1]).decision, 1);
+        });
+
+        it("is taken again once they have ended, and says whom it waits for", async () => {
+            const names = ["w1", "w2", "w3", "w4", "w5", "w6", "w7"];
+            const { decision, lines } = decideWith(names, [1, 2]);
+            await setImmediate();
+            assert.deepEqual(lines, ["waiting for what this run does on w1, w2, w3, w4, w5, 2 more"]);
+            names.length = 0;
+            assert.equal(await decision, 2);
+        });
+
+        it("is taken again where one began during the look", async () => {
+            const names: string[] = [];
+            let looks = 0;
+            const decided = await decideAfter({
+                others: () => names,
+                log: silentLog,
+                decide: async () => {
+                    looks += 1;
+                    if (looks === 1) names.push("w1");
+                    if (looks === 1) setTimeout(() => names.pop(), 0);
+                    return looks;
+                },
+                isFinal: () => false,
+            });
+            assert.equal(decided, 2);
+        });
+
+        it("does not wait where they cannot change it", async () => {
+            const { decision, lines } = decideWith(["w1"], [1], () => true);
+            assert.equal(await decision, 1);
+            assert.deepEqual(lines, []);
+        });
+    });
+});
