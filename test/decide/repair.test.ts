@@ -40,6 +40,7 @@ function situation(name: "c3" | "w1", host: HostFacts, change: Partial<ClusterFa
         state: { token: TOKEN, machineId: `machine-${name}` },
         owner: OWNER,
         labels: {},
+        taints: [],
         now: NOW,
     };
 }
