@@ -62,7 +62,11 @@ export function unitAfter(args: readonly string[], before: readonly UnitSettings
         } else if (valuesOf(result, name).length > 0) kept.push(name);
     }
     const changed = changedNames(args, result);
-    return { args: result, needsRestart: changed.some((name) => name !== TAINTS), kept };
+    return {
+        args: isDeepStrictEqual(result, args) ? args : result,
+        needsRestart: changed.some((name) => name !== TAINTS),
+        kept,
+    };
 }
 
 /** Flags among these that no change of an installed service can carry out. */

@@ -19,8 +19,8 @@ describe("a node whose k0s settings change in the program", function () {
             world = await World.start(["c2", name]);
             const made = await world.create(name);
             const lines = await linesOf(async () => { await world.update(name, made.id, made.outs, { installFlags: ["--debug"] }); });
-            console.log(lines.join("\n"));
-            console.log(world.sim.find(name).files.text(world.sim.find(name).units.installed?.file ?? ""));
+            process.stderr.write(lines.join("\n"));
+            process.stderr.write(world.sim.find(name).files.text(world.sim.find(name).units.installed?.file ?? "") ?? "");
             assert.ok(world.sim.find(name).units.installed?.args.includes("--debug=true"));
         });
     }
