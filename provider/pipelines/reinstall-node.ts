@@ -1,5 +1,7 @@
 import { sharedAddresses } from "../decide/address";
 import { Deadline } from "../deadline";
+import { EngineGoneError } from "../engine";
+import { LockError, messageOf } from "../errors";
 import type { NodeSettings, OperationRecord } from "../facts/host";
 import { requireStableCluster, verifyMembership } from "../stages/check-cluster";
 import { checkVersions } from "../stages/check-versions";
@@ -9,6 +11,7 @@ import { markHost, recordInLock, recordOf } from "../stages/record-operation";
 import {
     kubeletListens,
     ownMember,
+    putBack,
     requireRestartable,
     rewriteService,
     waitForKubelet,
@@ -63,7 +66,7 @@ export async function reinstallNode(
     await runStage(log, "reinstalling k0s", COMMAND_SECONDS, (deadline) => rewriteService(operation, plan, deadline));
     if (!restart) return;
     const hadKubelet = runsWorkloads(operation) && (stopped || (await kubeletListens(operation, commandDeadline())));
-    await restartWith(operation, stopped);
+    await restartWith(operation, plan, stopped);
     if (hadKubelet)
         await runStage(log, "waiting for kubelet", inputs.timeouts.ready, (deadline) =>
             waitForKubelet(operation, deadline),
@@ -89,7 +92,7 @@ function bystanders({ nodeName, clusterFacts: { nodes, members } }: HostOperatio
     return [nodeName, ...workers.map(({ name }) => name)];
 }
 
-async function restartWith(operation: HostOperation, stopped: boolean): Promise<void> {
+async function restartWith(operation: HostOperation, plan: ReinstallPlan, stopped: boolean): Promise<void> {
     const { log, inputs, kind } = operation;
     const { stop, api } = inputs.timeouts;
     const isController = kind === "controller";
@@ -98,7 +101,12 @@ async function restartWith(operation: HostOperation, stopped: boolean): Promise<
         await requireRestartable(operation);
         await (stopped ? startService(operation, deadline) : restartService(operation, deadline));
     });
-    await runStage(log, "waiting for k0s", api, (deadline) => waitForService(operation, deadline));
+    try {
+        await runStage(log, "waiting for k0s", api, (deadline) => waitForService(operation, deadline));
+    } catch (error) {
+        if (isController) await goBack(operation, plan, error);
+        throw error;
+    }
     if (!isController) return proveLock(operation, commandDeadline());
     await stretchLock(operation, SHORT_LEASE_SECONDS, Deadline.afterSeconds(api));
     const own = ownMember(operation);
@@ -108,4 +116,19 @@ async function restartWith(operation: HostOperation, stopped: boolean): Promise<
         );
     await runStage(log, "waiting for the API server", api, (deadline) => waitForApi(operation, deadline));
     await runStage(log, "verifying etcd", api, (deadline) => verifyMembership(operation, {}, deadline));
+}
+
+/** `cause` is what counts; what becomes of this is only told. A process that is to end leaves it to the next run. */
+async function goBack(operation: HostOperation, plan: ReinstallPlan, cause: unknown): Promise<void> {
+    const { log, inputs } = operation;
+    const isChanged = plan.unit !== undefined || plan.config !== undefined;
+    if (!isChanged || cause instanceof EngineGoneError || cause instanceof LockError) return;
+    try {
+        await runStage(log, "putting the old settings back", inputs.timeouts.stop, (deadline) =>
+            putBack(operation, plan, deadline),
+        );
+        await runStage(log, "waiting for k0s", inputs.timeouts.api, (deadline) => waitForService(operation, deadline));
+    } catch (error) {
+        log.line(`the old settings could not be put back: ${messageOf(error)}`);
+    }
 }

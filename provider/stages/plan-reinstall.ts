@@ -23,6 +23,8 @@ const NOTHING_WRONG = /Init already exists/;
 export interface PlannedContent {
     readonly path: string;
     readonly content: string;
+    /** To be put back where k0s does not come up with the new one; undefined: there was no file. */
+    readonly before: string | undefined;
 }
 
 /** What is to be written to the host, and whether k0s has to start with it. */
@@ -101,7 +103,7 @@ async function unitChange(
     if (normalFlags(argumentsIn(changed, init) ?? []).join("\n") !== normalFlags(result).join("\n")) {
         throw refused(operation, `a flag cannot be written into ${path}`);
     }
-    return { planned: { path, content: changed }, needsRestart, args: result, kept };
+    return { planned: { path, content: changed, before: content }, needsRestart, args: result, kept };
 }
 
 function initOf(operation: HostOperation): Init {
@@ -123,7 +125,7 @@ async function configChange(
     const configs = before.map(({ k0sConfig }) => k0sConfig);
     const joiner = { helperConfig: cluster.config, address: peerAddress };
     const content = configAfter(own, joiner, configs, inputs.k0sConfig);
-    return content === own || isNothing(own, inputs, configs) ? undefined : { path, content };
+    return content === own || isNothing(own, inputs, configs) ? undefined : { path, content, before: own };
 }
 
 /** Without a file and without wishes there is nothing to write. */

@@ -47,6 +47,24 @@ export async function rewriteService(
     return unit === undefined ? "as it is" : unit.path;
 }
 
+/**
+ * What was there before, and k0s started with it: a controller that does not come up must not be left so, least of all the only
+ * one. Without a look at the lock, which was stretched for longer than this takes: there may be no API to ask.
+ */
+export async function putBack(
+    operation: HostOperation,
+    { unit, config }: ReinstallPlan,
+    deadline: Deadline,
+): Promise<Outcome> {
+    const { target, kind } = operation;
+    for (const planned of [config, unit]) {
+        if (planned?.before !== undefined) await rewrite(operation, { ...planned, content: planned.before }, deadline);
+        else if (planned !== undefined) await target.removeFiles([planned.path], deadline);
+    }
+    await target.service("reread", kind, deadline);
+    await target.service("restart", kind, deadline);
+}
+
 async function rewrite(
     { target }: HostOperation,
     { path, content }: PlannedContent,
