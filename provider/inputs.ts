@@ -142,7 +142,7 @@ export interface NodeInputs {
     readonly installFlags: readonly string[];
     readonly labels: Readonly<Record<string, string>>;
     readonly taints: readonly string[];
-    /** Merged over the configuration taken from the helper; controllers only. */
+    /** Merged over the configuration taken from the helper, later over the node's own; controllers only. */
     readonly k0sConfig?: Readonly<Record<string, unknown>>;
     readonly drain: DrainInputs;
     readonly backup: BackupInputs;

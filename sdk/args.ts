@@ -134,11 +134,11 @@ export interface NodeArgs {
     readonly dataDir?: Input<string>;
     /** kubelet's root directory. Default: `kubelet` in `dataDir`. Another directory is another node. */
     readonly kubeletRootDir?: Input<string>;
-    /** Further flags of `k0s install`, one `--name` or `--name=value` each; used when it is installed. Error: flags that have an input of their own. Default: none. */
+    /** Further flags of `k0s install`, one `--name` or `--name=value` each. A change restarts k0s on the running node, controllers one at a time. Error: flags that have an input of their own. Default: none. */
     readonly installFlags?: Input<Input<string>[]>;
     /** Labels of the Node. Default: none. */
     readonly labels?: Input<Record<string, Input<string>>>;
-    /** Taints of the Node, `key=value:Effect` or `key:Effect`; given to it when k0s is installed. Default: none. */
+    /** Taints of the Node, `key=value:Effect` or `key:Effect`; given to it when k0s is installed, and by the API when they change; those of others stay. Default: none. */
     readonly taints?: Input<Input<string>[]>;
     /** Emptying the node before it is removed. */
     readonly drain?: Input<DrainArgs>;
@@ -162,7 +162,7 @@ export interface NodeArgs {
 export interface MkeControllerNodeArgs extends NodeArgs {
     /** With or without a kubelet. Default `controller+worker`. Another role is another node. */
     readonly role?: Input<"controller+worker" | "controller">;
-    /** k0s configuration (`ClusterConfig`), merged over the one taken from a controller that helps; used when it is installed. Default: none. */
+    /** k0s configuration (`ClusterConfig`), merged over the one taken from a controller that helps. A change exchanges what changed in the node's own and restarts k0s, controllers one at a time. Default: none. */
     readonly k0sConfig?: Input<Record<string, unknown>>;
     /** Backups before and after etcd's members change. Default: on the controller that helps. */
     readonly backup?: Input<BackupArgs>;

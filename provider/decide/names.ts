@@ -14,6 +14,9 @@ export const CORDON_ANNOTATION = "pulumi-mke/cordoned";
 /** Keys of the labels that the program gave the Node, separated by commas: only these are taken away again. */
 export const LABELS_ANNOTATION = "pulumi-mke/labels";
 
+/** Taints that the program gave the Node, `key:Effect`, separated by commas: only these are taken away again. */
+export const TAINTS_ANNOTATION = "pulumi-mke/taints";
+
 /**
  * Name of the Node: the `nodeName` input, else `--hostname-override` among the install flags, else the host's name; lower
  * case, as k0s registers it (k0s-interfaces.md 6).

@@ -139,8 +139,17 @@ export function topicOf({
     return "broken-installation";
 }
 
-/** An operation of ours that was interrupted on this node: its record is in the marker or in the lock (safety.md 11). */
-export function interruptedOperation({
+/**
+ * An operation of ours that was interrupted on this node, by which it came or was to go: its record is in the marker or in the
+ * lock (safety.md 11). A reinstall explains neither, and is not among them.
+ */
+export function interruptedOperation(situation: Parameters<typeof interruptedOf>[0]): OperationRecord | undefined {
+    const record = interruptedOf(situation);
+    return record?.kind === "reinstall" ? undefined : record;
+}
+
+/** The same, of whatever kind. */
+export function interruptedOf({
     host,
     record,
     inputs,

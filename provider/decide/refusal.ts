@@ -21,6 +21,7 @@ export const TOPICS = [
     "broken-installation",
     "version-mismatch",
     "configuration-files",
+    "k0s-settings",
 ] as const;
 
 export type Topic = (typeof TOPICS)[number];

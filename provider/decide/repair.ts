@@ -12,6 +12,7 @@ import type { Refusal, Topic } from "./refusal";
 import { type RepairRow, repairRowFor } from "./repair-table";
 import { runsWorker } from "./role";
 import { nodeOf, scenarioOf, unitOf } from "./scenario";
+import { taintDrift } from "./taints";
 
 /**
  * What `update` does about drift (safety.md 12, 13); it never resets, except in a rebuild. `reclaim`: write marker,
@@ -43,6 +44,8 @@ export interface RepairSituation {
     readonly owner: string;
     /** What the program wants on the Node; other labels are nobody's business here. */
     readonly labels: Readonly<Record<string, string>>;
+    /** Of these only those count that we are known to have set. */
+    readonly taints: readonly string[];
     readonly targetEtcd?: TargetEtcd | "hangs";
     /** Found in the lock: what an earlier holder left unfinished (safety.md 11). */
     readonly record?: OperationRecord;
@@ -61,7 +64,8 @@ export function repairFor(situation: RepairSituation): Repair {
     const verdict = needsVerdict(scenario.scenario, kindOf(role)) ? verdictOf(situation) : undefined;
     const node = repairNode(situation, scenario.scenario, verdict);
     const lookAgain = scenario.passing || verdict?.passing === true;
-    return merge({ ...node, lookAgain }, repairMarks(situation, scenario.scenario));
+    const settings = repairSettings(situation, scenario.scenario);
+    return merge(merge({ ...node, lookAgain }, settings), repairMarks(situation, scenario.scenario));
 }
 
 const OTHER_MACHINE = "the host is another machine than the one in state";
@@ -106,6 +110,13 @@ function repairNode(
     const action = drift.length === 0 ? "nothing" : actionOf(situation, row, verdict, kind);
     const { topic = "broken-installation" } = row;
     return { drift, action, uncordon: false, ...(action === "fail" ? { topic } : {}) };
+}
+
+/** Its k0s may run with the old settings, with the new ones, or not at all; where it is gone, so is the question. */
+function repairSettings({ host }: RepairSituation, scenario: Scenario): Repair {
+    const nothing: Repair = { ...QUIET, drift: [], action: "nothing" };
+    if (![2, 3, 4, 6, 7].includes(scenario) || markerOf(host)?.operation?.kind !== "reinstall") return nothing;
+    return { ...nothing, drift: ["a change of its k0s settings did not end"], action: "reclaim" };
 }
 
 /** A record of ours comes before the table: a join is finished, a removal too where it cannot simply be forgotten. */
@@ -235,6 +246,7 @@ function repairMarks(situation: RepairSituation, scenario: Scenario): Repair {
             : []),
         ...(uncordon ? [`Node ${nodeName} is still cordoned by an operation of ours that did not end`] : []),
         ...labelDrift(node, situation.labels),
+        ...taintDrift(node, situation.taints),
     ];
     return drift.length === 0 ? nothing : { drift, action: "reclaim", uncordon, lookAgain: false };
 }

@@ -82,6 +82,15 @@ export interface NodeObject {
     readonly kubeletVersion: string;
     readonly labels: Readonly<Record<string, string>>;
     readonly annotations: Readonly<Record<string, string>>;
+    readonly taints: readonly NodeTaint[];
+    readonly resourceVersion: string;
+}
+
+/** As the API has it. Key and effect together are its identity. */
+export interface NodeTaint {
+    readonly key: string;
+    readonly value?: string;
+    readonly effect: string;
 }
 
 /** k0s writes member IDs as hexadecimal without leading zeros; compare them as numbers. */

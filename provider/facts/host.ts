@@ -129,7 +129,8 @@ export interface PutOnHost {
 /** What an operation is about, written before its first change (safety.md 11). */
 export interface OperationRecord {
     readonly id: string;
-    readonly kind: "add" | "remove" | "rebuild";
+    /** `reinstall`: other settings for its k0s; neither host nor member come or go. */
+    readonly kind: "add" | "remove" | "rebuild" | "reinstall";
     readonly owner: string;
     readonly target: string;
     /** Name of its Node; absent in records of older versions. */
@@ -140,4 +141,15 @@ export interface OperationRecord {
     readonly removing?: string;
     /** It is the last controller's removal: the cluster ends with it (safety.md 24). */
     readonly endsCluster?: boolean;
+    /** What reinstalls that did not end may have given k0s; in the marker only, which root alone can read. */
+    readonly settings?: readonly NodeSettings[];
+    /** Of a reinstall: k0s has to start with them. */
+    readonly restart?: boolean;
+}
+
+/** Inputs that k0s was given, as far as they may change while the node stays. */
+export interface NodeSettings {
+    readonly installFlags: readonly string[];
+    readonly taints: readonly string[];
+    readonly k0sConfig?: Readonly<Record<string, unknown>>;
 }

@@ -1,7 +1,7 @@
 import { type EtcdMemberObject, memberIdToHex } from "../facts/cluster";
 import { deleteEtcdMember } from "../stages/delete-objects";
 import { markHost } from "../stages/record-operation";
-import { markNode, reconcileLabels } from "../stages/mark-node";
+import { markNode, reconcileLabels, reconcileTaints } from "../stages/mark-node";
 import { readApiServer } from "../stages/api-server";
 import { blankLeftToken, restartService } from "../stages/install-service";
 import { requireQuorumWithout, waitForService } from "../stages/wait-for-service";
@@ -61,4 +61,11 @@ export async function updateLabels(
     previous: Readonly<Record<string, string>>,
 ): Promise<void> {
     await runStage(operation.log, "reconciling labels", COMMAND_SECONDS, () => reconcileLabels(operation, previous));
+}
+
+/** The same for its taints. */
+export async function updateTaints(operation: HostOperation, previous: readonly string[]): Promise<void> {
+    await runStage(operation.log, "reconciling taints", COMMAND_SECONDS, () =>
+        reconcileTaints(operation, { previous, all: true }),
+    );
 }

@@ -184,12 +184,24 @@ export function decideRepair(
 ): Repair | undefined {
     const { host, cluster, nodeName, peerAddress, targetEtcd } = situation;
     if (host === undefined) return undefined;
-    const { role, owner, labels } = inputs;
+    const { role, owner, labels, taints } = inputs;
     const found = {
         ...(targetEtcd === undefined ? {} : { targetEtcd }),
         ...(record === undefined ? {} : { record }),
     };
-    return repairFor({ role, host, cluster, nodeName, peerAddress, state, owner, labels, now: Date.now(), ...found });
+    return repairFor({
+        role,
+        host,
+        cluster,
+        nodeName,
+        peerAddress,
+        state,
+        owner,
+        labels,
+        taints,
+        now: Date.now(),
+        ...found,
+    });
 }
 
 /** How to take out what is left of a node whose host joins again in the same update, or why not (safety.md 12). */

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
+import { sameFlags } from "../decide/unit-flags";
 import { prefixedLog, silentLog, type Log } from "../log";
 import { completeInputs } from "./check";
 import { withTodaysDefaults } from "./earlier-defaults";
 import { isLater, migrated, migratedOutputs, schemaVersionOf } from "./migrations";
 import { kindOfRole } from "./schema";
-import { type Bag, isBag, UNKNOWN } from "./shape";
+import { type Bag, holdsUnknown, isBag, UNKNOWN } from "./shape";
 import { inputsOf, resourceName } from "./state";
 
 /**
@@ -23,17 +24,17 @@ export const EFFECTS: Readonly<Record<string, Effect>> = {
     kubeletRootDir: "replace",
     triggers: "replace",
     labels: "update",
+    taints: "update",
+    installFlags: "update",
+    k0sConfig: "update",
     connection: "update",
     cluster: "update",
     owner: "update",
-    taints: "store",
     backup: "store",
     lock: "store",
     mke: "store",
     registry: "store",
     k0s: "store",
-    installFlags: "store",
-    k0sConfig: "store",
     drain: "store",
     timeouts: "store",
     preflight: "store",
@@ -108,7 +109,17 @@ function bagsOf(stored: Bag, given: Bag): Bags {
 function changesBetween({ before, news }: Bags): string[] {
     const names = new Set([...Object.keys(before), ...Object.keys(news)]);
     names.delete("__provider");
-    return [...names].filter((name) => !isDeepStrictEqual(before[name], news[name]));
+    return [...names].filter((name) => !isSame(name, before[name], news[name]));
+}
+
+function isSame(name: string, before: unknown, after: unknown): boolean {
+    if (isDeepStrictEqual(before, after)) return true;
+    return name === "installFlags" && isFlags(before) && isFlags(after) && sameFlags(before, after);
+}
+
+/** Not while one of them is not known yet. */
+function isFlags(value: unknown): value is readonly string[] {
+    return Array.isArray(value) && value.every((flag) => typeof flag === "string") && !holdsUnknown(value);
 }
 
 interface Bags {

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { markerOf } from "../decide/identity";
 import type { Repair } from "../decide/repair";
 import { RefusedError } from "../errors";
 import type { OperationRecord } from "../facts/host";
@@ -6,7 +7,9 @@ import type { NodeInputs } from "../inputs";
 import type { HeldLock } from "../lock";
 import type { HostOperation, NodeKind } from "../pipelines/operation";
 import { repairNode } from "../pipelines/repair-node";
-import { updateLabels } from "../pipelines/settle-node";
+import { foreseeReinstall, reinstallNode } from "../pipelines/reinstall-node";
+import { updateLabels, updateTaints } from "../pipelines/settle-node";
+import { type ReinstallPlan, settingsOf } from "../stages/plan-reinstall";
 import { type Addition, foreseeAdd, performAdd } from "./add-node";
 import { decideRepair, decideSettled, type Knowledge, knowledgeOf } from "./decide";
 import { changedInputs, isStoredOnly } from "./diff";
@@ -109,10 +112,30 @@ async function repair(updating: Updating, held: HeldLock, { situation, plan }: D
     const { kind, session, olds, started } = updating;
     const operation = withHost(operationOf(kind, session, held, situation, olds), session, situation);
     if (operation === undefined) throw cannotRepair(session, notAnswering(situation));
+    const reinstall = await plannedReinstall(operation, olds);
     started();
-    await repairNode(operation, plan);
+    if (reinstall === undefined) await repairNode(operation, plan);
+    else await reinstallAndMark(operation, reinstall, plan);
     await applyChanges(operation, olds);
     return foundReady(operation);
+}
+
+/** Only where the program changed something that k0s was given, or where such a change did not end. */
+async function plannedReinstall(operation: HostOperation, olds: NodeOutputs): Promise<ReinstallPlan | undefined> {
+    const changed = changedInputs({ ...olds }, { ...operation.inputs });
+    const isLeft = markerOf(operation.hostFacts)?.operation?.kind === "reinstall";
+    if (!isLeft && !changed.some((property) => GIVEN_TO_K0S.includes(property))) return undefined;
+    return foreseeReinstall(operation, settingsOf(inputsOf(olds)));
+}
+
+const GIVEN_TO_K0S = ["installFlags", "taints", "k0sConfig"];
+
+/** The settings come before any repair: they may be what keeps the service from running. */
+async function reinstallAndMark(operation: HostOperation, reinstall: ReinstallPlan, plan: Repair): Promise<void> {
+    await reinstallNode(operation, reinstall, { stopped: plan.action === "start-service" });
+    const isReady = reinstall.restart || plan.action === "start-service";
+    const action = isReady || plan.action === "nothing" ? "reclaim" : plan.action;
+    await repairNode(operation, { ...plan, action });
 }
 
 interface Decided {
@@ -159,9 +182,10 @@ function otherHostKey({ inputs }: Session): RefusedError {
 
 async function applyChanges(operation: HostOperation, olds: NodeOutputs): Promise<void> {
     const before = inputsOf(olds);
-    if (operation.inputs.role !== "controller" && !isDeepStrictEqual(before.labels, operation.inputs.labels)) {
-        await updateLabels(operation, before.labels);
-    }
+    const { role, labels, taints } = operation.inputs;
+    if (role === "controller") return;
+    if (!isDeepStrictEqual(before.labels, labels)) await updateLabels(operation, before.labels);
+    if (!isDeepStrictEqual(before.taints, taints)) await updateTaints(operation, before.taints);
 }
 
 function cannotRepair({ inputs }: Session, { drift, topic }: Repair): RefusedError {

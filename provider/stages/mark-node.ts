@@ -1,6 +1,16 @@
-import { API_SERVER_ANNOTATION, LABELS_ANNOTATION, OWNER_ANNOTATION, TOKEN_ANNOTATION } from "../decide/names";
+import {
+    API_SERVER_ANNOTATION,
+    LABELS_ANNOTATION,
+    OWNER_ANNOTATION,
+    TAINTS_ANNOTATION,
+    TOKEN_ANNOTATION,
+} from "../decide/names";
+import { taintsAfter } from "../decide/taints";
+import { ApiError } from "../errors";
 import { type Operation, runsWorkloads } from "../pipelines/operation";
 import type { Outcome } from "../pipelines/stage";
+
+const TAINT_ATTEMPTS = 5;
 
 /**
  * Says on the Node whose it is (safety.md 6) and, for a worker, which API server it depends on (safety.md 20); sets the
@@ -9,6 +19,7 @@ import type { Outcome } from "../pipelines/stage";
 export async function markNode(operation: Operation, apiServer: string | undefined): Promise<Outcome> {
     if (!runsWorkloads(operation)) return "a plain controller has no Node";
     await reconcileLabels(operation, {});
+    await reconcileTaints(operation, { previous: [], all: false });
     await operation.cluster.kube.annotateNode(operation.nodeName, {
         [OWNER_ANNOTATION]: operation.inputs.owner,
         [TOKEN_ANNOTATION]: operation.token,
@@ -35,4 +46,28 @@ export async function reconcileLabels(
         ...inputs.labels,
     });
     await cluster.kube.annotateNode(nodeName, { [LABELS_ANNOTATION]: wanted.length === 0 ? null : wanted.join(",") });
+}
+
+/**
+ * Brings the Node's taints to what the program says: kubelet gives them to a fresh Node only. Those of ours that the program
+ * dropped go, everybody else's stay. `previous`: those that the program named before; `all`: `taintsAfter`.
+ */
+export async function reconcileTaints(
+    { cluster, nodeName, inputs }: Pick<Operation, "cluster" | "nodeName" | "inputs">,
+    { previous, all }: { readonly previous: readonly string[]; readonly all: boolean },
+): Promise<Outcome> {
+    for (let attempt = 1; attempt <= TAINT_ATTEMPTS; attempt += 1) {
+        const node = await cluster.kube.node(nodeName);
+        if (node === undefined) return "there is no Node";
+        const { taints, annotation } = taintsAfter(node, { wanted: inputs.taints, previous, all });
+        // Kubernetes itself sets and removes taints, at any moment.
+        if (taints !== undefined && !(await cluster.kube.taintNode(nodeName, taints, node.resourceVersion))) continue;
+        if (annotation !== undefined) await cluster.kube.annotateNode(nodeName, { [TAINTS_ANNOTATION]: annotation });
+        return taints === undefined ? "as they should be" : undefined;
+    }
+    throw new ApiError({
+        stage: "reconciling taints",
+        what: `Node ${nodeName} was changed by somebody else at each of ${TAINT_ATTEMPTS} attempts`,
+        retryable: true,
+    });
 }

@@ -7,6 +7,10 @@ import { type Member } from "../facts/cluster";
 import { readCluster } from "../facts/cluster-view";
 import type { HostOperation } from "../pipelines/operation";
 import type { Outcome } from "../pipelines/stage";
+import { requireServiceStays } from "./service-stays";
+
+/** Its counter is that of systemd, which a start by us sets back. */
+const RESTARTS_TO_GIVE_UP = 3;
 
 /**
  * Waits until k0s itself answers, and for a controller until its member is proven healthy: a Node still says Ready for 40 s
@@ -21,7 +25,14 @@ export async function waitForService(operation: HostOperation, deadline: Deadlin
         deadline,
         look: async () => {
             const { status } = await target.probe(paths, deadline);
-            if (status.state !== "answers") return { seen: `k0s does not answer: ${status.reason}` };
+            if (status.state !== "answers") {
+                await requireServiceStays(
+                    operation,
+                    { stage: "waiting for k0s", restarts: RESTARTS_TO_GIVE_UP },
+                    deadline,
+                );
+                return { seen: `k0s does not answer: ${status.reason}` };
+            }
             if (kind === "worker") return { done: true };
             const member = await ownMember(operation, deadline);
             return member?.health === "healthy" ? { done: true } : { seen: "its etcd member is not healthy" };

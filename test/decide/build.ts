@@ -57,6 +57,8 @@ export function node(name: string, change: Partial<NodeObject> = {}): NodeObject
         kubeletVersion: "v1.36.3",
         labels: {},
         annotations: {},
+        taints: [],
+        resourceVersion: "1",
         ...change,
     };
 }

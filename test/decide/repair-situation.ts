@@ -21,6 +21,7 @@ export function situation(name: "c3" | "w1", host: HostFacts, change: Partial<Cl
         state: { token: TOKEN, machineId: `machine-${name}` },
         owner: OWNER,
         labels: {},
+        taints: [],
         now: NOW,
     };
 }

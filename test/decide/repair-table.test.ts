@@ -130,6 +130,7 @@ function situationIn(state: State): Parameters<typeof repairFor>[0] {
         state: { token: TOKEN, machineId: `machine-${name}` },
         owner: OWNER,
         labels: {},
+        taints: [],
         now: 1_000_000,
     };
 }

@@ -122,6 +122,20 @@ describe("the page on sequences", function () {
             assertDescribed("Repairing a node", await stagesOf(async () => world.update("w1", made.id, outs)));
         });
 
+        for (const name of ["w1", "c3"]) {
+            it(`when settings of its k0s change (${name})`, async () => {
+                world = await World.start(["c2", name]);
+                const { id, outs } = await world.create(name);
+                const more = {
+                    installFlags: ["--debug"],
+                    labels: { zone: "a" },
+                    taints: ["a:NoSchedule"],
+                    ...(name === "c3" && { k0sConfig: { spec: { telemetry: { enabled: false } } } }),
+                };
+                assertDescribed("Reinstalling k0s", await stagesOf(async () => world.update(name, id, outs, more)));
+            });
+        }
+
         it("when the last controller goes", async () => {
             world = await World.start([]);
             const { id, outs } = await world.create("c1", { onLastController: "reset" });

@@ -53,6 +53,23 @@ function rebuilding(node: string, settled: readonly string[]): Operation {
     };
 }
 
+/** Its k0s gets other flags, its Node taints; a controller another k0s.yaml. */
+function reinstalling(node: string, settled: readonly string[]): Operation {
+    const k0sConfig = { spec: { telemetry: { enabled: false } } };
+    const more = {
+        installFlags: ["--debug"],
+        taints: ["a:NoSchedule"],
+        ...(node.startsWith("c") && { k0sConfig }),
+    };
+    return {
+        title: `reinstalling ${node}`,
+        settled,
+        node,
+        prepare: async (world) => world.create(node),
+        run: async (world, { id, outs }) => world.update(node, id, outs, more),
+    };
+}
+
 const OPERATIONS: readonly Operation[] = [
     adding("w1", []),
     adding("c2", []),
@@ -60,6 +77,8 @@ const OPERATIONS: readonly Operation[] = [
     removing("c3", ["c2", "c3"]),
     rebuilding("w1", ["w1"]),
     rebuilding("c3", ["c2", "c3"]),
+    reinstalling("w1", ["w1"]),
+    reinstalling("c3", ["c2", "c3"]),
     {
         title: "removing c3, whose machine is dead,",
         settled: ["c2", "c3"],

@@ -104,6 +104,13 @@ describe("diff", () => {
         assert.deepEqual(diff(olds, { ...checked(), __provider: "new text" }, silentLog), NOTHING);
     });
 
+    it("takes --flag and --flag=true for the same, and a flag that is not known yet for a change", () => {
+        assert.deepEqual(compare({ installFlags: ["--debug"] }, { installFlags: ["--debug=true"] }), NOTHING);
+        assert.deepEqual(compare({ installFlags: ["--debug"] }, { installFlags: ["--debug=false"] }), UPDATE);
+        const unknown = diff(stored(), { ...checked(), installFlags: [UNKNOWN] }, silentLog);
+        assert.deepEqual(unknown, UPDATE);
+    });
+
     it("sees an input that was taken out", () => {
         const key = "-----BEGIN PRIVATE KEY-----\nAA==\n-----END PRIVATE KEY-----";
         assert.deepEqual(compare({ connection: { privateKey: key } }, {}), UPDATE);

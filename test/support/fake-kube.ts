@@ -35,6 +35,10 @@ export function fakeKube(calls: Calls, objects: KubeObjects, answers: Partial<Ku
                 return { annotations: Object.fromEntries(all.filter(([, value]) => value !== null)) as never };
             }),
         labelNode: none,
+        taintNode: async (name, taints) => {
+            changeNode(name, () => ({ taints }));
+            return true;
+        },
         podsOn: async () => objects.pods,
         evict: async ({ uid }) => {
             objects.pods = without(objects.pods, uid);

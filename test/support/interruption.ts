@@ -3,6 +3,7 @@ import { controller, type NodeProvider, worker } from "../../provider";
 import { DEFAULT_TIMING } from "../../provider/lock/timing";
 import type { Bag } from "../../provider/resource/shape";
 import { RESOURCES, type SimEvent, type SimHost, type Simulation, startSimulation } from "../sim";
+import { K0sDaemon } from "../sim/k0s/daemon";
 import { LOOKING } from "./looking";
 
 /** Simulated seconds a cluster needs to come to rest: fresh Nodes wobble, k0s follows etcd, Nodes turn NotReady. */
@@ -94,6 +95,7 @@ export class World {
             nodes: store.list(RESOURCES.nodes).map(({ metadata: { name, annotations = {}, labels = {} }, spec }) => ({
                 name,
                 cordoned: spec?.["unschedulable"] === true,
+                taints: spec?.["taints"],
                 annotations: Object.keys(annotations).sort(),
                 labels: Object.keys(labels).sort(),
             })),
@@ -116,10 +118,16 @@ function hostOf(host: SimHost): object {
     const { files, units } = host;
     const marker = files.text("/etc/pulumi-mke/node.json");
     const { operation } = JSON.parse(marker ?? "{}") as { operation?: unknown };
-    const { name, active, enabled } = units.installed ?? {};
+    const { name, active, enabled, args = [], command } = units.installed ?? {};
     const token = files.text("/etc/k0s/k0stoken");
+    const { daemon } = units;
     return {
         unit: name === undefined ? "none" : `${name} ${active ?? ""} ${enabled === true ? "enabled" : "disabled"}`,
+        args,
+        // As systemd has read them, as the file says, and with what k0s runs.
+        command,
+        runs: daemon instanceof K0sDaemon ? [daemon.config.args, daemon.config.raw] : "nothing",
+        config: files.text("/etc/k0s/k0s.yaml"),
         files: filesIn(host, "/").filter((path) => !PASSING.some((directory) => path.startsWith(directory))),
         marked: marker === undefined ? "no" : operation === undefined ? "yes" : `with ${JSON.stringify(operation)}`,
         // The test's own scene leaves a whole token on nodes that were always there.

@@ -90,7 +90,8 @@ export interface Host {
     reach(host: string, port: number, deadline: Deadline): Promise<"open" | "refused" | "blocked">;
 }
 
-export type ServiceAction = "start" | "stop" | "restart" | "enable" | "disable";
+/** `reread`: the service's definition was changed; what runs goes on as it is. */
+export type ServiceAction = "start" | "stop" | "restart" | "enable" | "disable" | "reread";
 
 export interface ProbePaths {
     readonly dataDir: string;

@@ -1,4 +1,5 @@
-import { stringify } from "yaml";
+import { isDeepStrictEqual } from "node:util";
+import { parse, stringify } from "yaml";
 import { splitArg } from "./references";
 
 type Tree = Record<string, unknown>;
@@ -28,6 +29,42 @@ export function configForJoiner(
     stripHost(config, own.address);
     const merged = merge(withAddresses(config, own.address), user ?? {});
     return stringify(merged);
+}
+
+/**
+ * A running controller's own k0s.yaml with the changes of the program's and no other: what the node has of its own stays.
+ * `before`: what the program may have had merged into it, several where an earlier change did not end; what it no longer
+ * names goes back to what a joining node would have there. The same text where nothing differs.
+ */
+export function configAfter(
+    own: string | undefined,
+    joiner: { readonly helperConfig: unknown; readonly address: string },
+    before: readonly (Readonly<Record<string, unknown>> | undefined)[],
+    after: Readonly<Record<string, unknown>> | undefined,
+): string {
+    const current = parse(own ?? "") as unknown;
+    const base = tree(parse(configForJoiner(joiner.helperConfig, { address: joiner.address }, undefined)));
+    const start = isTree(current) ? current : { apiVersion: base["apiVersion"], kind: base["kind"] };
+    const dropped = before.reduce<Tree>((config, earlier) => takeBack(config, base, earlier ?? {}, after ?? {}), start);
+    const result = merge(dropped, after ?? {});
+    return own !== undefined && isDeepStrictEqual(result, current) ? own : stringify(result);
+}
+
+/** What only `earlier` names gets its value from `base`, or goes. */
+function takeBack(config: Tree, base: Tree, earlier: Tree, after: Tree): Tree {
+    const result: Tree = { ...config };
+    for (const [key, value] of Object.entries(earlier)) {
+        const [here, wanted] = [result[key], after[key]];
+        if (isTree(value) && isTree(here) && (wanted === undefined || isTree(wanted))) {
+            const left = takeBack(here, tree(base[key]), value, tree(wanted));
+            if (Object.keys(left).length === 0 && base[key] === undefined) delete result[key];
+            else result[key] = left;
+        } else if (wanted === undefined && isDeepStrictEqual(here, value)) {
+            if (base[key] === undefined) delete result[key];
+            else result[key] = base[key];
+        }
+    }
+    return result;
 }
 
 /**

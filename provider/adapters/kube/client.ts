@@ -1,5 +1,5 @@
 import type { Deadline } from "../../deadline";
-import type { ControlNodeObject, EtcdMemberObject, NodeObject } from "../../facts/cluster";
+import type { ControlNodeObject, EtcdMemberObject, NodeObject, NodeTaint } from "../../facts/cluster";
 import type { Host } from "../host";
 import { type KubeCredentials, readKubeCredentials } from "./credentials";
 import { apiError } from "./errors";
@@ -100,6 +100,12 @@ class KubeClient implements Kube {
 
     async labelNode(name: string, labels: Readonly<Record<string, string | null>>): Promise<void> {
         await this.patch(`${NODES}/${segment(name)}`, { metadata: { labels } });
+    }
+
+    async taintNode(name: string, taints: readonly NodeTaint[], resourceVersion: string): Promise<boolean> {
+        const body = { metadata: { resourceVersion }, spec: { taints: taints.length === 0 ? null : taints } };
+        const path = `${NODES}/${segment(name)}`;
+        return (await this.change({ method: "PATCH", path, contentType: MERGE_PATCH, body }, [CONFLICT])) !== undefined;
     }
 
     async podsOn(nodeName: string): Promise<readonly PodObject[]> {

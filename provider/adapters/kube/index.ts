@@ -1,4 +1,4 @@
-import type { ControlNodeObject, EtcdMemberObject, NodeObject } from "../../facts/cluster";
+import type { ControlNodeObject, EtcdMemberObject, NodeObject, NodeTaint } from "../../facts/cluster";
 import type { MkeKube } from "./mke";
 
 /** The Kubernetes API of one controller, by its admin certificate through SSH. It does and never decides. */
@@ -16,6 +16,8 @@ export interface Kube {
     /** `null` removes a key. */
     annotateNode(name: string, annotations: Readonly<Record<string, string | null>>): Promise<void>;
     labelNode(name: string, labels: Readonly<Record<string, string | null>>): Promise<void>;
+    /** All its taints, only at that resourceVersion; a conflict answers false. */
+    taintNode(name: string, taints: readonly NodeTaint[], resourceVersion: string): Promise<boolean>;
 
     podsOn(nodeName: string): Promise<readonly PodObject[]>;
     /** By the policy API. */

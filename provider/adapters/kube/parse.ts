@@ -1,4 +1,4 @@
-import { type ControlNodeObject, type EtcdMemberObject, memberIdFromHex, type NodeObject } from "../../facts/cluster";
+import { type ControlNodeObject, type EtcdMemberObject, memberIdFromHex, type NodeObject, type NodeTaint } from "../../facts/cluster";
 import type { LeaseObject, PodObject } from "./index";
 
 /** The API's JSON as it comes; every field may be missing. */
@@ -27,7 +27,7 @@ interface RawCondition {
 }
 
 interface RawNode extends RawObject {
-    readonly spec?: { readonly unschedulable?: boolean };
+    readonly spec?: { readonly unschedulable?: boolean; readonly taints?: readonly NodeTaint[] };
     readonly status?: {
         readonly addresses?: readonly { readonly address: string }[];
         readonly conditions?: readonly RawCondition[];
@@ -79,6 +79,8 @@ export function parseNode(raw: RawObject): NodeObject {
         kubeletVersion: status?.nodeInfo?.kubeletVersion ?? "",
         labels: metadata?.labels ?? {},
         annotations: metadata?.annotations ?? {},
+        taints: spec?.taints ?? [],
+        resourceVersion: metadata?.resourceVersion ?? "",
     };
 }
 

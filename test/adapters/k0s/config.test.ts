@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "mocha";
 import { parse } from "yaml";
-import { configForJoiner, handOnConfig } from "../../../provider/adapters/k0s/config";
+import { configAfter, configForJoiner, handOnConfig } from "../../../provider/adapters/k0s/config";
 import { fixture } from "../../support/fixtures";
 
 const HELPER = {
@@ -121,4 +121,66 @@ describe("the configuration to hand on", () => {
 
     it("is the one in force where nothing readable is written", () =>
         assert.equal(handOnConfig("text", inForce), inForce));
+});
+
+describe("the k0s.yaml of a running controller", () => {
+    const OWN = `# by hand
+apiVersion: k0s.k0sproject.io/v1beta1
+kind: ClusterConfig
+spec:
+  api:
+    address: 10.0.0.2
+    extraArgs: { v: "2", profiling: "false" }
+  telemetry: { enabled: false }
+`;
+    const after = (
+        own: string | undefined,
+        before: Record<string, unknown>[],
+        now?: Record<string, unknown>,
+    ): unknown => parse(configAfter(own, { helperConfig: HELPER, address: "10.0.0.2" }, before, now));
+    const args = (extraArgs: Record<string, string>): Record<string, unknown> => ({ spec: { api: { extraArgs } } });
+    const ownArgs = (config: unknown): unknown => (config as Config).spec.api.extraArgs;
+
+    it("is the same text where nothing differs, comments included", () => {
+        const same = (now: Record<string, unknown> | undefined): string =>
+            configAfter(OWN, { helperConfig: HELPER, address: "10.0.0.2" }, [{}], now);
+        assert.equal(same(undefined), OWN);
+        assert.equal(same(args({ v: "2" })), OWN);
+    });
+
+    it("gets what the program names, and keeps what the node has of its own", () => {
+        const found = after(OWN, [args({ v: "2" })], args({ v: "4" }));
+        assert.deepEqual(found, {
+            ...(parse(OWN) as object),
+            spec: {
+                api: { address: "10.0.0.2", extraArgs: { v: "4", profiling: "false" } },
+                telemetry: { enabled: false },
+            },
+        });
+    });
+
+    it("loses what the program no longer names, if it is the program's", () => {
+        assert.deepEqual(ownArgs(after(OWN, [args({ v: "2", profiling: "true" })])), { profiling: "false" });
+        const all = after(OWN, [{ spec: { telemetry: { enabled: false } } }]) as { spec: object };
+        assert.deepEqual(Object.keys(all.spec), ["api"]);
+    });
+
+    it("gets back what a joining node would have there", () => {
+        const before = args({ "audit-policy-file": "/etc/other.yaml" });
+        const own = configForJoiner(HELPER, { address: "10.0.0.2" }, before);
+        assert.deepEqual(after(own, [before]), joined());
+    });
+
+    it("takes an interrupted change back as well", () => {
+        const once = configAfter(OWN, { helperConfig: HELPER, address: "10.0.0.2" }, [{}], args({ "enable-x": "1" }));
+        assert.deepEqual(after(once, [{}, args({ "enable-x": "1" })]), parse(OWN));
+    });
+
+    it("begins where there was none", () => {
+        assert.deepEqual(after(undefined, [{}], args({ v: "4" })), {
+            apiVersion: "k0s.k0sproject.io/v1beta1",
+            kind: "ClusterConfig",
+            spec: { api: { extraArgs: { v: "4" } } },
+        });
+    });
 });

@@ -29,6 +29,8 @@ export interface NodeConfig {
     readonly taints: readonly string[];
     readonly ignorePreflight: boolean;
     readonly raw: RawConfig;
+    /** With which it was started. */
+    readonly args: readonly string[];
 }
 
 export function nodeConfigOf(unit: Unit): NodeConfig {
@@ -58,6 +60,7 @@ export function nodeConfigOf(unit: Unit): NodeConfig {
         taints: list(value("taints")),
         ignorePreflight: isSet("ignore-pre-flight-checks"),
         raw,
+        args,
     };
 }
 

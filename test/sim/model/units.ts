@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import { splitCommandLine } from "../../../provider/facts/unit-command";
 import { TIMING } from "../timing";
 import type { SimTimer } from "./clock";
 import type { SimHost } from "./host";
@@ -30,8 +31,23 @@ export class Unit {
     constructor(
         readonly host: SimHost,
         readonly name: UnitName,
-        readonly args: readonly string[],
+        private loaded: readonly string[],
     ) {}
+
+    /** As systemd has read them. */
+    get args(): readonly string[] {
+        return this.loaded;
+    }
+
+    /** What the unit file says now. */
+    get command(): string {
+        return /^ExecStart=(.*)$/m.exec(this.host.files.text(this.file) ?? "")?.[1] ?? "";
+    }
+
+    /** `systemctl daemon-reload`. */
+    reread(): void {
+        this.loaded = splitCommandLine(this.command);
+    }
 
     get file(): string {
         return `/etc/systemd/system/${this.name}.service`;
@@ -133,7 +149,7 @@ export class ServiceManager {
         const unit = new Unit(this.host, name, args);
         this.units.set(name, unit);
         const command = args.map((arg) => `"${arg.replaceAll("%", "%%")}"`).join(" ");
-        this.host.files.write(unit.file, `[Service]\nExecStart=${command}\nRestart=always\nRestartSec=10\n`);
+        this.host.files.write(unit.file, `[Service]\nExecStart=${command}\nRestart=always\nRestartSec=10\n`, 0o644);
         return unit;
     }
 

@@ -54,8 +54,7 @@ function machine(host: SimHost): Line[] {
 function unit(host: SimHost, role: "controller" | "worker"): Line[] {
     const found = host.units.get(`k0s${role}`);
     if (found === undefined) return [];
-    const { enabled, active, sub, restarts, args } = found;
-    const command = args.map((arg) => `"${arg.replaceAll("%", "%%")}"`).join(" ");
+    const { enabled, active, sub, restarts, command } = found;
     return [
         [`unit-${role}`, `${enabled ? "yes" : "no"} ${active} ${sub} ${restarts}`],
         [`unit-${role}-command-b64`, base64(command)],

@@ -15,13 +15,15 @@ export const installService: Program = (host, values) => {
     const k0s = requireProgram(host, values.get("K0S"));
     const role = values.get("ROLE");
     const name = `k0s${role}` as UnitName;
+    const flags = values.lines("FLAGS").map((flag) => (SWITCHES.has(flag) ? `${flag}=true` : flag));
+    const unknown = flags.find((flag) => flag.startsWith("--unknown"));
+    if (unknown !== undefined) throw new ProgramFailure(`Error: unknown flag: ${unknown}`);
+    const config = flags.find((flag) => flag.startsWith("--config="))?.slice("--config=".length);
+    if (config !== undefined) checkConfig(host, config);
     if (host.units.get(name) !== undefined) {
         const file = `/etc/systemd/system/${name}.service`;
         throw new ProgramFailure(`Error: failed to install ${role} service: Init already exists: ${file}`);
     }
-    const flags = values.lines("FLAGS").map((flag) => (SWITCHES.has(flag) ? `${flag}=true` : flag));
-    const config = flags.find((flag) => flag.startsWith("--config="))?.slice("--config=".length);
-    if (config !== undefined) checkConfig(host, config);
     host.units.install(name, [k0s, role, ...flags]);
     if (role === "controller") for (const user of K0S_USERS) host.users.add(user);
     host.happened(`${name} installed`);
@@ -73,6 +75,8 @@ function act(unit: Unit, action: string): void {
         case "restart":
             unit.stop();
             return unit.start();
+        case "reread":
+            return unit.reread();
         case "enable":
             unit.enabled = true;
             return;

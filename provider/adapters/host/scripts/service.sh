@@ -1,5 +1,5 @@
 #!/bin/sh
-# in:  ACTION (start stop restart enable disable), SERVICE (k0scontroller or k0sworker)
+# in:  ACTION (start stop restart enable disable reread), SERVICE (k0scontroller or k0sworker)
 # out: nothing of use. All are fine when it is so already; stop and disable also when there is no such service.
 #
 # Stop ends when the daemon and what it started are gone. The unit has KillMode=process: of a k0s that was killed, or
@@ -82,6 +82,9 @@ if [ "$present" = no ]; then
     stop) ;;
     *) fail "there is no service $SERVICE" ;;
     esac
+elif [ "$ACTION" = reread ]; then
+    # OpenRC reads the file at each start.
+    ! has_systemd || systemctl daemon-reload
 elif has_systemd; then
     case $ACTION in
     start | restart) systemctl reset-failed "$SERVICE.service" 2>/dev/null || true ;;

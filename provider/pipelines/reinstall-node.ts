@@ -1,0 +1,134 @@
+import { sharedAddresses } from "../decide/address";
+import { Deadline } from "../deadline";
+import { EngineGoneError } from "../engine";
+import { LockError, messageOf } from "../errors";
+import type { NodeSettings, OperationRecord } from "../facts/host";
+import { requireStableCluster, verifyMembership } from "../stages/check-cluster";
+import { checkVersions } from "../stages/check-versions";
+import { planReinstall, type ReinstallPlan, tryReinstall } from "../stages/plan-reinstall";
+import { proveLock, stretchLock } from "../stages/prove-lock";
+import { markHost, recordInLock, recordOf } from "../stages/record-operation";
+import {
+    kubeletListens,
+    ownMember,
+    putBack,
+    requireRestartable,
+    rewriteService,
+    waitForKubelet,
+    writeConfigAgain,
+} from "../stages/reinstall-service";
+import { restartService, startService } from "../stages/install-service";
+import { verifyEtcdCluster, waitForApi } from "../stages/verify-controller";
+import { waitForNode } from "../stages/wait-for-node";
+import { waitForService } from "../stages/wait-for-service";
+import { type HostOperation, runsWorkloads } from "./operation";
+import { runStage } from "./stage";
+import { CHECK_SECONDS, COMMAND_SECONDS, commandDeadline, JOIN_LEASE_SECONDS, SHORT_LEASE_SECONDS } from "./timing";
+
+/** What `before` and the program differ in, as far as the host does not have it already; undefined: nothing. */
+export async function foreseeReinstall(
+    operation: HostOperation,
+    before: NodeSettings,
+): Promise<ReinstallPlan | undefined> {
+    let plan: ReinstallPlan | undefined;
+    await runStage(operation.log, "comparing k0s settings", CHECK_SECONDS, async (deadline) => {
+        plan = await planReinstall(operation, before, deadline);
+        if (plan === undefined) return "nothing to change";
+        await tryReinstall(operation, plan, deadline);
+        plan.notes.forEach((note) => operation.log.line(note));
+        return plan.restart ? "k0s is to be restarted" : "no restart is needed";
+    });
+    return plan;
+}
+
+/**
+ * Gives a running node's k0s other settings (flags, taints, configuration) and starts it with them. One controller at a time,
+ * with all others healthy; never a reset, and the node stays the member and the Node that it is. It ends without its mark: the
+ * caller marks the node, and with that the record of the reinstall goes. `stopped`: its service is to be enabled as well.
+ */
+export async function reinstallNode(
+    operation: HostOperation,
+    plan: ReinstallPlan,
+    { stopped }: { readonly stopped: boolean },
+): Promise<void> {
+    const { log, inputs } = operation;
+    const restart = plan.restart || stopped;
+    await check(operation, restart);
+    const record = { ...recordOf(operation, "reinstall"), restart };
+    await runStage(log, "recording the operation", COMMAND_SECONDS, async (deadline) => {
+        await recordInLock(operation, record);
+        await markHost(operation, { ...record, settings: plan.settings } satisfies OperationRecord, deadline);
+    });
+    if (plan.config !== undefined)
+        await runStage(log, "writing configuration", COMMAND_SECONDS, (deadline) =>
+            writeConfigAgain(operation, plan, deadline),
+        );
+    await runStage(log, "reinstalling k0s", COMMAND_SECONDS, (deadline) => rewriteService(operation, plan, deadline));
+    if (!restart) return;
+    const hadKubelet = runsWorkloads(operation) && (stopped || (await kubeletListens(operation, commandDeadline())));
+    await restartWith(operation, plan, stopped);
+    if (hadKubelet)
+        await runStage(log, "waiting for kubelet", inputs.timeouts.ready, (deadline) =>
+            waitForKubelet(operation, deadline),
+        );
+    await runStage(log, "waiting for the Node", inputs.timeouts.ready, (deadline) => waitForNode(operation, deadline));
+}
+
+async function check(operation: HostOperation, restart: boolean): Promise<void> {
+    const { log, inputs, kind } = operation;
+    await runStage(log, "comparing versions", CHECK_SECONDS, () => checkVersions(operation, false));
+    if (kind === "worker" || !restart) return;
+    const own = ownMember(operation);
+    const exempt = { nodeNames: bystanders(operation), memberIds: own === undefined ? [] : [own.id] };
+    await runStage(log, "checking the cluster", inputs.timeouts.ready, (deadline) =>
+        requireStableCluster(operation, exempt, deadline),
+    );
+}
+
+/** The node itself, and workers: a broken one is no reason to leave the controllers as they are. */
+function bystanders({ nodeName, clusterFacts: { nodes, members } }: HostOperation): string[] {
+    const peers = members.flatMap(({ peerHosts }) => peerHosts);
+    const workers = nodes.filter(({ addresses }) => sharedAddresses(addresses, peers).length === 0);
+    return [nodeName, ...workers.map(({ name }) => name)];
+}
+
+async function restartWith(operation: HostOperation, plan: ReinstallPlan, stopped: boolean): Promise<void> {
+    const { log, inputs, kind } = operation;
+    const { stop, api } = inputs.timeouts;
+    const isController = kind === "controller";
+    if (isController) await stretchLock(operation, JOIN_LEASE_SECONDS, commandDeadline());
+    await runStage(log, "restarting k0s", stop, async (deadline) => {
+        await requireRestartable(operation);
+        await (stopped ? startService(operation, deadline) : restartService(operation, deadline));
+    });
+    try {
+        await runStage(log, "waiting for k0s", api, (deadline) => waitForService(operation, deadline));
+    } catch (error) {
+        if (isController) await goBack(operation, plan, error);
+        throw error;
+    }
+    if (!isController) return proveLock(operation, commandDeadline());
+    await stretchLock(operation, SHORT_LEASE_SECONDS, Deadline.afterSeconds(api));
+    const own = ownMember(operation);
+    if (own !== undefined)
+        await runStage(log, "verifying the etcd cluster", api, (deadline) =>
+            verifyEtcdCluster(operation, own.id, deadline),
+        );
+    await runStage(log, "waiting for the API server", api, (deadline) => waitForApi(operation, deadline));
+    await runStage(log, "verifying etcd", api, (deadline) => verifyMembership(operation, {}, deadline));
+}
+
+/** `cause` is what counts; what becomes of this is only told. A process that is to end leaves it to the next run. */
+async function goBack(operation: HostOperation, plan: ReinstallPlan, cause: unknown): Promise<void> {
+    const { log, inputs } = operation;
+    const isChanged = plan.unit !== undefined || plan.config !== undefined;
+    if (!isChanged || cause instanceof EngineGoneError || cause instanceof LockError) return;
+    try {
+        await runStage(log, "putting the old settings back", inputs.timeouts.stop, (deadline) =>
+            putBack(operation, plan, deadline),
+        );
+        await runStage(log, "waiting for k0s", inputs.timeouts.api, (deadline) => waitForService(operation, deadline));
+    } catch (error) {
+        log.line(`the old settings could not be put back: ${messageOf(error)}`);
+    }
+}

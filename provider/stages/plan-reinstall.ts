@@ -1,0 +1,202 @@
+import { parse } from "yaml";
+import { configAfter } from "../adapters/k0s/config";
+import { CONFIG_PATH } from "../adapters/k0s/paths";
+import { referencesIn, isMadeByK0s } from "../adapters/k0s/references";
+import { argumentsIn, type Init, unitPath, withArguments } from "../adapters/k0s/unit-file";
+import { markerOf } from "../decide/identity";
+import type { Topic } from "../decide/refusal";
+import { normalFlags, unchangeableFlags, unitAfter } from "../decide/unit-flags";
+import type { Deadline } from "../deadline";
+import { CommandError, RefusedError } from "../errors";
+import type { NodeSettings } from "../facts/host";
+import type { NodeInputs } from "../inputs";
+import type { HostOperation } from "../pipelines/operation";
+
+const STAGE = "comparing k0s settings";
+const TOPIC: Topic = "k0s-settings";
+/** k0s reads it from there once, to say what is wrong with it; gone with the next boot at the latest. */
+const TRIAL_CONFIG = "/run/pulumi-mke-k0s.yaml";
+const CONFIG_MODE = 0o600;
+/** What `k0s install` says where it has nothing else to complain of (k0s 1.36.3, its source; observed). */
+const NOTHING_WRONG = /Init already exists/;
+
+export interface PlannedContent {
+    readonly path: string;
+    readonly content: string;
+    /** To be put back where k0s does not come up with the new one; undefined: there was no file. */
+    readonly before: string | undefined;
+}
+
+/** What is to be written to the host, and whether k0s has to start with it. */
+export interface ReinstallPlan {
+    readonly unit: PlannedContent | undefined;
+    readonly config: PlannedContent | undefined;
+    readonly restart: boolean;
+    /** Of the record: everything that k0s may have been given since the program's last success. */
+    readonly settings: readonly NodeSettings[];
+    /** For people. */
+    readonly notes: readonly string[];
+}
+
+export function settingsOf({ installFlags, taints, k0sConfig }: NodeInputs): NodeSettings {
+    return { installFlags, taints, ...(k0sConfig === undefined ? {} : { k0sConfig }) };
+}
+
+/**
+ * What the host needs so that its k0s runs as the program says, where it ran as `before` said: only the difference. undefined:
+ * nothing. After a reinstall that did not end, k0s may not have started with what is there. Changes nothing.
+ */
+export async function planReinstall(
+    operation: HostOperation,
+    before: NodeSettings,
+    deadline: Deadline,
+): Promise<ReinstallPlan | undefined> {
+    const record = markerOf(operation.hostFacts)?.operation;
+    const left = record?.kind === "reinstall" ? record : undefined;
+    const wanted = settingsOf(operation.inputs);
+    const earlier = [before, ...(left?.settings ?? [])];
+    const unit = await unitChange(operation, earlier, wanted, deadline);
+    const config =
+        operation.kind === "worker" ? undefined : await configChange(operation, earlier, unit.args, deadline);
+    if (unit.planned === undefined && config === undefined && left === undefined) return undefined;
+    return {
+        unit: unit.planned,
+        config,
+        restart: left?.restart === true || config !== undefined || unit.needsRestart,
+        settings: [...(left?.settings ?? []), wanted],
+        notes: unit.kept.map((name) => `${name} stays: the program named it, but its value there is not the program's`),
+    };
+}
+
+interface UnitPlan {
+    readonly planned: PlannedContent | undefined;
+    readonly needsRestart: boolean;
+    readonly args: readonly string[];
+    readonly kept: readonly string[];
+}
+
+async function unitChange(
+    operation: HostOperation,
+    before: readonly NodeSettings[],
+    wanted: NodeSettings,
+    deadline: Deadline,
+): Promise<UnitPlan> {
+    const { kind, hostFacts } = operation;
+    const [fixed] = unchangeableFlags(before, wanted);
+    if (fixed !== undefined)
+        throw refused(operation, `${fixed} is written into the service once, when it is installed`);
+    const init = initOf(operation);
+    const path = unitPath(init, kind);
+    const content = (await operation.target.readFile(path, deadline))?.toString("utf8");
+    const args = content === undefined ? undefined : argumentsIn(content, init);
+    if (content === undefined || args?.[0] !== kind) {
+        throw refused(operation, `${path} is not as \`k0s install\` writes it`);
+    }
+    // A drop-in with a command of its own would go on winning.
+    const inForce = hostFacts.units[kind]?.args.slice(1) ?? [];
+    if (args.length !== inForce.length || !args.every((arg, index) => arg.startsWith(inForce[index] ?? " "))) {
+        throw refused(operation, `${path} does not hold the command that k0s${kind} is started with`);
+    }
+    const { args: result, needsRestart, kept } = unitAfter(args, before, wanted);
+    if (result === args) return { planned: undefined, needsRestart: false, args, kept };
+    const changed = withArguments(content, init, result);
+    if (normalFlags(argumentsIn(changed, init) ?? []).join("\n") !== normalFlags(result).join("\n")) {
+        throw refused(operation, `a flag cannot be written into ${path}`);
+    }
+    return { planned: { path, content: changed, before: content }, needsRestart, args: result, kept };
+}
+
+function initOf(operation: HostOperation): Init {
+    const { init } = operation.hostFacts;
+    if (init === "other") throw refused(operation, "neither systemd nor OpenRC runs on the host");
+    return init;
+}
+
+async function configChange(
+    operation: HostOperation,
+    before: readonly NodeSettings[],
+    args: readonly string[],
+    deadline: Deadline,
+): Promise<PlannedContent | undefined> {
+    const { target, cluster, inputs, peerAddress } = operation;
+    const path = configPathIn(args);
+    const own = (await target.readFile(path, deadline))?.toString("utf8");
+    if (!isYaml(own)) throw refused(operation, `${path} is not YAML`);
+    const configs = before.map(({ k0sConfig }) => k0sConfig);
+    const joiner = { helperConfig: cluster.config, address: peerAddress };
+    const content = configAfter(own, joiner, configs, inputs.k0sConfig);
+    return content === own || isNothing(own, inputs, configs) ? undefined : { path, content, before: own };
+}
+
+/** Without a file and without wishes there is nothing to write. */
+function isNothing(own: string | undefined, { k0sConfig }: NodeInputs, before: readonly unknown[]): boolean {
+    return own === undefined && k0sConfig === undefined && before.every((config) => config === undefined);
+}
+
+/** The parser's own message would quote the file. */
+function isYaml(text: string | undefined): boolean {
+    try {
+        parse(text ?? "");
+        return true;
+    } catch {
+        return false;
+    }
+}
+
+function configPathIn(args: readonly string[]): string {
+    return args.find((arg) => arg.startsWith("--config="))?.slice("--config=".length) ?? CONFIG_PATH;
+}
+
+/**
+ * k0s itself reads the new flags and the new configuration before anything in force is changed: `k0s install` gets as far as
+ * the service that is there already. Files that the program's configuration names must be there.
+ */
+export async function tryReinstall(operation: HostOperation, plan: ReinstallPlan, deadline: Deadline): Promise<void> {
+    const { target, kind, inputs, hostFacts } = operation;
+    if (plan.unit === undefined && plan.config === undefined) return;
+    if (plan.config !== undefined) await requireFiles(operation, deadline);
+    const [program] = hostFacts.units[kind]?.args ?? [];
+    const args = await argumentsAfter(operation, plan, deadline);
+    const trial = plan.config === undefined ? [] : [`--config=${TRIAL_CONFIG}`];
+    try {
+        if (plan.config !== undefined) await target.writeFile(TRIAL_CONFIG, plan.config.content, CONFIG_MODE, deadline);
+        const rest = args.slice(1).filter((arg) => trial.length === 0 || !arg.startsWith("--config="));
+        await target.installService(program ?? inputs.k0s.installPath, kind, [...rest, ...trial], deadline);
+    } catch (error) {
+        if (!(error instanceof CommandError)) throw error;
+        const output = error.details.output ?? "";
+        if (!NOTHING_WRONG.test(output)) throw refused(operation, "k0s does not accept these settings", output);
+    } finally {
+        if (plan.config !== undefined) await target.removeFiles([TRIAL_CONFIG], deadline);
+    }
+}
+
+async function argumentsAfter(
+    operation: HostOperation,
+    { unit }: ReinstallPlan,
+    deadline: Deadline,
+): Promise<readonly string[]> {
+    const init = initOf(operation);
+    const path = unitPath(init, operation.kind);
+    const content = unit?.content ?? (await operation.target.readFile(path, deadline))?.toString("utf8") ?? "";
+    return argumentsIn(content, init) ?? [];
+}
+
+async function requireFiles(operation: HostOperation, deadline: Deadline): Promise<void> {
+    const { target, inputs } = operation;
+    for (const { path, from, use } of referencesIn(inputs.k0sConfig)) {
+        if (use !== "input" || isMadeByK0s(path, inputs.dataDir) || (await target.exists(path, deadline))) continue;
+        throw refused(operation, `${path} is not there, which k0sConfig names (${from})`);
+    }
+}
+
+function refused({ target }: HostOperation, what: string, output?: string): RefusedError {
+    return new RefusedError({
+        stage: STAGE,
+        host: target.address,
+        what,
+        ...(output === undefined ? {} : { output }),
+        advice: "Nothing was changed.",
+        topic: TOPIC,
+    });
+}

@@ -1,0 +1,114 @@
+import { sharedAddresses } from "../decide/address";
+import { describeHealth } from "../decide/plan-common";
+import { mayRestart } from "../decide/restart";
+import { type Deadline, waitFor } from "../deadline";
+import { RefusedError } from "../errors";
+import type { Member } from "../facts/cluster";
+import type { HostOperation } from "../pipelines/operation";
+import type { Outcome } from "../pipelines/stage";
+import { proveUnchanged } from "./baseline";
+import type { PlannedContent, ReinstallPlan } from "./plan-reinstall";
+
+const KUBELET = { host: "127.0.0.1", port: 10250 } as const;
+/** Where there was no file before. */
+const CONFIG_MODE = 0o600;
+
+export function ownMember({ clusterFacts, peerAddress }: HostOperation): Member | undefined {
+    return clusterFacts.members.find(({ peerHosts }) => sharedAddresses(peerHosts, [peerAddress]).length > 0);
+}
+
+/** k0s.yaml with the changed settings; k0s reads it when it starts. */
+export async function writeConfigAgain(
+    operation: HostOperation,
+    { config }: ReinstallPlan,
+    deadline: Deadline,
+): Promise<Outcome> {
+    if (config === undefined) return "nothing to write";
+    await operation.held.prove();
+    await rewrite(operation, config, deadline);
+    return config.path;
+}
+
+/**
+ * The service's own file with the changed flags: all else in it stays, its token file and its environment too, and so do
+ * drop-ins and whether it is enabled. `k0s install --force` would delete the file first: a host that is cut off in between
+ * would be one without a service.
+ */
+export async function rewriteService(
+    operation: HostOperation,
+    { unit }: ReinstallPlan,
+    deadline: Deadline,
+): Promise<Outcome> {
+    const { target, kind, held } = operation;
+    await held.prove();
+    if (unit !== undefined) await rewrite(operation, unit, deadline);
+    // Also after a run that was killed in between: systemd would start what it read before.
+    await target.service("reread", kind, deadline);
+    return unit === undefined ? "as it is" : unit.path;
+}
+
+/**
+ * What was there before, and k0s started with it: a controller that does not come up must not be left so, least of all the only
+ * one. Without a look at the lock, which was stretched for longer than this takes: there may be no API to ask.
+ */
+export async function putBack(
+    operation: HostOperation,
+    { unit, config }: ReinstallPlan,
+    deadline: Deadline,
+): Promise<Outcome> {
+    const { target, kind } = operation;
+    for (const planned of [config, unit]) {
+        if (planned?.before !== undefined) await rewrite(operation, { ...planned, content: planned.before }, deadline);
+        else if (planned !== undefined) await target.removeFiles([planned.path], deadline);
+    }
+    await target.service("reread", kind, deadline);
+    await target.service("restart", kind, deadline);
+}
+
+async function rewrite(
+    { target }: HostOperation,
+    { path, content }: PlannedContent,
+    deadline: Deadline,
+): Promise<void> {
+    const [before] = await target.material.describe([path], deadline);
+    await target.writeFile(path, content, before?.kind === "file" ? before.mode : CONFIG_MODE, deadline);
+}
+
+/** Immediately before the restart: the lock is ours, the members are those of the decision, and every other one is healthy. */
+export async function requireRestartable(operation: HostOperation): Promise<Outcome> {
+    const stage = "restarting k0s";
+    if (operation.kind === "worker") return;
+    const { members } = await proveUnchanged(operation, stage);
+    const own = members.find(({ id }) => id === ownMember(operation)?.id);
+    const restart = mayRestart(members, own);
+    // Without its database k0s would start a new cluster with the same CA (safety.md 13).
+    const why = operation.hostFacts.data.etcdDatabase ? undefined : "its etcd database is not there";
+    if (restart.ok && why === undefined) {
+        if (restart.withoutApi) operation.log.line("nobody has a Kubernetes API until this controller is back");
+        return;
+    }
+    throw new RefusedError({
+        stage,
+        host: operation.target.address,
+        what: why ?? (restart.ok ? "" : restart.why),
+        output: members.map(describeHealth).join("\n"),
+        advice: "k0s was not restarted. Repair the other controllers first, then run `pulumi up` again.",
+        topic: "quorum",
+    });
+}
+
+/** Whether a kubelet listens now. A Node says Ready for 40 s after its kubelet has gone (observed.md). */
+export async function kubeletListens({ target }: HostOperation, deadline: Deadline): Promise<boolean> {
+    return (await target.reach(KUBELET.host, KUBELET.port, deadline)) === "open";
+}
+
+export async function waitForKubelet(operation: HostOperation, deadline: Deadline): Promise<Outcome> {
+    await waitFor<true>({
+        stage: "waiting for kubelet",
+        host: operation.target.address,
+        deadline,
+        look: async () =>
+            (await kubeletListens(operation, deadline)) ? { done: true } : { seen: "it does not listen" },
+        advice: `Its reason is in the journal of k0s${operation.kind}. Correct the settings, then run \`pulumi up\` again.`,
+    });
+}

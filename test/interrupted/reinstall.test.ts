@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { afterEach, describe, it } from "mocha";
+import { closeAll } from "../../provider/adapters/ssh/pool";
+import { forgetControllers } from "../../provider/resource/known-controllers";
+import type { Bag } from "../../provider/resource/shape";
+import { impatientLocks, killed, linesOf, Watch, World } from "../support/interruption";
+
+const DRIFT = ["a change of its k0s settings did not end"];
+
+describe("a change of k0s settings", function () {
+    this.timeout("5m");
+    impatientLocks();
+    let world: World;
+
+    afterEach(async () => {
+        await world.close();
+        closeAll();
+        forgetControllers();
+    });
+
+    const argsOf = (name: string): readonly string[] => world.sim.find(name).units.installed?.args ?? [];
+    const invocation = (name: string): string | undefined => world.sim.find(name).units.daemon?.invocationId;
+    const settings = (outs: Bag): unknown[] => [outs["status"], outs["drift"]];
+
+    it("that was killed before the restart is seen by a refresh, and taken back where the program took it back", async () => {
+        world = await World.start(["c2", "c3"]);
+        const made = await world.create("c3");
+        const unit = "program c3 service reread";
+        new Watch(world.sim, { what: unit, nth: 1 });
+        await killed(world, () => world.update("c3", made.id, made.outs, { installFlags: ["--debug"] }));
+        assert.ok(argsOf("c3").includes("--debug=true"));
+        const running = invocation("c3");
+
+        const outs = await world.refresh("c3", made);
+        assert.deepEqual(settings(outs), ["degraded", DRIFT]);
+        assert.deepEqual(settings(await world.refresh("c3", { id: made.id, outs })), ["degraded", DRIFT]);
+        const found = await world.update("c3", made.id, outs);
+        assert.deepEqual(settings(found), ["ready", []]);
+        assert.equal(argsOf("c3").includes("--debug=true"), false);
+        assert.notEqual(invocation("c3"), running, "it may have started with the flag");
+        await world.rest();
+        assert.deepEqual(settings(await world.refresh("c3", { id: made.id, outs: found })), ["ready", []]);
+        world.sim.assertInvariants(/not a pulumi-mke program/);
+    });
+
+    it("after which a controller does not come up is put back, and the next one is not touched", async () => {
+        world = await World.start(["c2", "c3"]);
+        const made = await world.create("c3");
+        const before = argsOf("c3");
+        const { sim } = world;
+        // k0s ends at each start for as long as it has the flag.
+        sim.onEvent(({ kind, what, host }) => {
+            const { installed } = sim.find("c3").units;
+            if (
+                kind === "host" &&
+                host === "c3" &&
+                what === "k0scontroller runs" &&
+                installed?.flag("debug") === "true"
+            )
+                setImmediate(() => sim.world.act(() => installed.crash("Error: cannot start")));
+        });
+        const lines = await linesOf(async () => {
+            await assert.rejects(
+                world.update("c3", made.id, made.outs, { installFlags: ["--debug"], timeouts: { api: 20 } }),
+            );
+        });
+        assert.ok(
+            lines.some((line) => line.includes("putting the old settings back … done")),
+            lines.join("\n"),
+        );
+        assert.deepEqual(argsOf("c3"), before);
+        sim.onEvent(undefined);
+        await world.rest();
+        const outs = await world.refresh("c3", made);
+        assert.deepEqual(settings(outs), ["degraded", DRIFT]);
+        const found = await world.update("c3", made.id, outs);
+        assert.deepEqual(settings(found), ["ready", []]);
+        sim.assertInvariants();
+    });
+
+    it("is refused while another controller is broken, with nothing changed", async () => {
+        world = await World.start(["c2", "c3"]);
+        const made = await world.create("c3");
+        const [before, running] = [argsOf("c3"), invocation("c3")];
+        world.sim.find("c2").stopService();
+        await assert.rejects(
+            world.update("c3", made.id, made.outs, { installFlags: ["--debug"] }),
+            /c2 .*is not healthy/,
+        );
+        assert.deepEqual([argsOf("c3"), invocation("c3")], [before, running]);
+        assert.equal(world.sim.find("c3").files.text("/etc/pulumi-mke/node.json")?.includes("reinstall"), false);
+    });
+
+    it("reaches the only controller there is, and each of two", async () => {
+        for (const others of [[], ["c2"]]) {
+            world = await World.start(others);
+            const made = await world.create("c1");
+            const members = world.sim.members();
+            const lines = await linesOf(async () => {
+                const outs = await world.update("c1", made.id, made.outs, { installFlags: ["--debug"] });
+                assert.deepEqual(settings(outs), ["ready", []]);
+            });
+            assert.ok(lines.some((line) => line.endsWith("nobody has a Kubernetes API until this controller is back")));
+            assert.ok(argsOf("c1").includes("--debug=true"));
+            assert.deepEqual(world.sim.members(), members);
+            await world.close();
+        }
+    });
+});
