@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "mocha";
 import type { PulumiFn } from "@pulumi/pulumi/automation";
-import { MkeControllerNode } from "pulumi-mke";
+import { MkeControllerNode, type MkeControllerNodeArgs } from "pulumi-mke";
 import { RESOURCES } from "../sim";
 import { leftOn } from "./machines";
 import { describeEngine, memberNames, type Scene, writesIn } from "./scene";
@@ -28,7 +28,7 @@ describeEngine("controllers removed from the program", (start) => {
                 same: left.length + 1,
             });
         }
-    });
+    }).timeout("10m");
 
     it("are exchanged for others in one up: the new one joins first", async () => {
         const scene = await start(["c2", "c3", "c4"]);
@@ -57,7 +57,7 @@ describeEngine("controllers removed from the program", (start) => {
         assert.deepEqual(writesIn(sim, began), []);
         assert.deepEqual(apiWrites(scene, began), []);
         sim.find("c2").powerOn();
-        await sim.until("c2 is back", () => sim.cluster.etcd.voters.every(({ id }) => sim.cluster.etcd.isAlive(id)));
+        await backAgain(scene);
         await engine.up(controllers(scene, ["c1", "c2"], all));
         assert.deepEqual(memberNames(scene), ["c1", "c2"]);
         assert.deepEqual(tracesOf(scene, "c3"), []);
@@ -87,6 +87,26 @@ describeEngine("a controller's own list of controllers", (start) => {
         assert.deepEqual(tracesOf(scene, "c3"), []);
     });
 
+    it("may name another that is down, which stops the removal all the same while its member is not healthy", async () => {
+        const scene = await start(["c2", "c3", "c4", "c5"]);
+        const { sim, engine } = scene;
+        settle(scene, ["c2", "c3", "c4", "c5"]);
+        await engine.up(controllers(scene, ["c5"], ["c5", "c2"], { timeouts: { ready: 5, connect: 30 } }));
+        sim.find("c2").powerOff();
+        const began = sim.events.length;
+        await assert.rejects(
+            engine.up(controllers(scene, [])),
+            /etcd member c2 at 10\.77\.0\.12 \(\w+\) is not healthy[^]*Nothing was changed\. Mend this first/,
+        );
+        assert.deepEqual(writesIn(sim, began), []);
+        assert.deepEqual(
+            apiWrites(scene, began).filter((write) => !write.includes("/leases")),
+            [],
+        );
+        sim.find("c2").powerOn();
+        await backAgain(scene);
+    });
+
     it("must lead to one of the others: nothing is touched before", async () => {
         const scene = await onlyOne(["c3"]);
         const { sim, engine } = scene;
@@ -107,7 +127,12 @@ describeEngine("a controller's own list of controllers", (start) => {
 });
 
 /** These machines as controllers, each with the same list; default: all of them, in this order. */
-function controllers({ sim }: Scene, names: readonly string[], list = names): PulumiFn {
+function controllers(
+    { sim }: Scene,
+    names: readonly string[],
+    list = names,
+    more: Partial<MkeControllerNodeArgs> = {},
+): PulumiFn {
     const addressOf = (name: string) => ({ host: sim.find(name).address, connection: sim.connectionArgs(name) });
     return () => {
         for (const name of names) {
@@ -115,6 +140,7 @@ function controllers({ sim }: Scene, names: readonly string[], list = names): Pu
                 ...addressOf(name),
                 cluster: { controllers: list.map(addressOf) },
                 preflight: { os: false, minDiskMiB: false },
+                ...more,
             });
         }
         return Promise.resolve();
@@ -123,6 +149,11 @@ function controllers({ sim }: Scene, names: readonly string[], list = names): Pu
 
 function settle({ sim }: Scene, names: readonly string[]): void {
     for (const name of names) sim.addSettled(name, "controller+worker");
+}
+
+function backAgain({ sim }: Scene): Promise<void> {
+    const { etcd } = sim.cluster;
+    return sim.until("all members are back", () => etcd.voters.every(({ id }) => etcd.isAlive(id)));
 }
 
 function leaderOf({ sim }: Scene): string {
