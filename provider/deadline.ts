@@ -3,7 +3,11 @@ import { LockError, TimeoutError } from "./errors";
 
 /** A moment after which a step has failed. All times are milliseconds unless a name says otherwise. */
 export class Deadline {
-    private constructor(private readonly at: number) {}
+    private constructor(
+        private readonly at: number,
+        /** Hears what a wait under this deadline saw last, after each look that did not end it. */
+        readonly report: (seen: string) => void = () => undefined,
+    ) {}
 
     static after(milliseconds: number): Deadline {
         return new Deadline(performance.now() + milliseconds);
@@ -23,7 +27,12 @@ export class Deadline {
 
     /** The earlier of this deadline and one that many milliseconds away. */
     within(milliseconds: number): Deadline {
-        return new Deadline(Math.min(this.at, performance.now() + milliseconds));
+        return new Deadline(Math.min(this.at, performance.now() + milliseconds), this.report);
+    }
+
+    /** The same deadline, whose waits tell what they see. */
+    reportingTo(report: (seen: string) => void): Deadline {
+        return new Deadline(this.at, report);
     }
 }
 
@@ -53,6 +62,7 @@ export async function waitFor<T>(options: WaitOptions<T>): Promise<T> {
         const look = await lookOnce(options.look);
         if ("done" in look) return look.done;
         if (deadline.expired) throw timedOut(options, look.seen);
+        deadline.report(look.seen);
         await sleep(Math.min(interval, deadline.remaining));
         interval = Math.min(interval * 2, maxInterval);
     }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "mocha";
-import type { Deadline } from "../../provider/deadline";
+import { type Deadline, waitFor } from "../../provider/deadline";
 import { runStage } from "../../provider/pipelines/stage";
 
 describe("a stage", () => {
@@ -37,5 +37,29 @@ describe("a stage", () => {
         const body = async (deadline: Deadline): Promise<void> => void ({ remaining } = deadline);
         await runStage(log, "draining", 300, body);
         assert.ok(remaining > 290_000 && remaining <= 300_000, String(remaining));
+    });
+
+    it("tells what a long wait in it saw last, more and more seldom, also under a shorter deadline", async () => {
+        const { now } = performance;
+        let seconds = 0;
+        performance.now = () => seconds * 1000;
+        try {
+            await runStage(log, "draining", 300, async (deadline) => {
+                const look = async () => {
+                    seconds += 5;
+                    return seconds > 60 ? { done: true as const } : { seen: `pods left at ${seconds} s\nand more` };
+                };
+                await waitFor<true>({ stage: "draining", deadline: deadline.within(200_000), interval: 0, look });
+            });
+        } finally {
+            performance.now = now;
+        }
+        assert.deepEqual(lines, [
+            "draining …",
+            "draining … pods left at 15 s",
+            "draining … pods left at 30 s",
+            "draining … pods left at 60 s",
+            "draining … done after 65.0 s",
+        ]);
     });
 });
