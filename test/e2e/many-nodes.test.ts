@@ -50,7 +50,7 @@ describeEngine(
             assert.deepEqual(await engine.names("mke:ControllerNode"), []);
         }).timeout("10m");
 
-        it("go with the cluster in one destroy", async () => {
+        it("go with the cluster in one destroy, also where few of them may go at a time", async () => {
             const scene = await start(["c2", "c3", "w1", "w2", "w3"]);
             const { sim, engine, program } = scene;
             for (const name of ["c2", "c3"]) sim.addSettled(name, "controller+worker");
@@ -58,7 +58,7 @@ describeEngine(
             const controllers = program(CONTROLLERS, [], { onLastController: "reset" });
             const workers = program([], ["w1", "w2", "w3"]);
             await engine.up(() => Promise.all([controllers(), workers()]).then(() => undefined));
-            await engine.destroy();
+            await engine.destroy({ parallel: CONTROLLERS.length + 1 });
             for (const { name } of sim.hosts) assert.deepEqual(leftOn(sim.find(name)), []);
         });
 

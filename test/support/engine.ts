@@ -4,7 +4,15 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
-import type { Deployment, EngineEvent, OutputMap, PulumiFn, Stack, UpOptions } from "@pulumi/pulumi/automation";
+import type {
+    Deployment,
+    DestroyOptions,
+    EngineEvent,
+    OutputMap,
+    PulumiFn,
+    Stack,
+    UpOptions,
+} from "@pulumi/pulumi/automation";
 import { LocalWorkspace, PulumiCommand } from "@pulumi/pulumi/automation";
 
 export interface EngineOptions {
@@ -71,8 +79,8 @@ export class Engine {
         return result.summary.resourceChanges ?? {};
     }
 
-    async destroy(): Promise<void> {
-        await this.stack.destroy(this.watched());
+    async destroy(options: Pick<DestroyOptions, "parallel"> = {}): Promise<void> {
+        await this.stack.destroy({ ...this.watched(), ...options });
     }
 
     state(): Promise<Deployment> {
