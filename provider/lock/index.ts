@@ -45,7 +45,8 @@ export interface LockRequest {
  */
 export async function withLock<T>(request: LockRequest, action: (held: HeldLock) => Promise<T>): Promise<T> {
     const { clusterId, kind, log } = request;
-    const queueing = (ahead: number): void => log.line(`waiting for ${ahead} other operation(s) of this run`);
+    const what = "drain" in kind ? "to drain" : "to end";
+    const queueing = (ahead: number): void => log.line(`waiting for ${ahead} other operation(s) of this run ${what}`);
     if ("drain" in kind) return taking(`${clusterId} drain`, kind.drain, queueing, () => locked(request, action));
     return exclusively(`${clusterId} ${leaseNameOf(kind)}`, queueing, async () => {
         request.proceed?.();

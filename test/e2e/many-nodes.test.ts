@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "mocha";
+import { MkeControllerNode, type MkeControllerNodeArgs, MkeWorkerNode } from "pulumi-mke";
 import { RESOURCES } from "../sim";
 import { leftOn } from "./machines";
 import { describeEngine, LOOKING, memberNames, type Scene } from "./scene";
@@ -39,7 +40,7 @@ describeEngine(
                 .filter(({ kind, what }) => kind === "node" && /^w.* deleted$/.test(what));
             assert.deepEqual(later, [], "no controller leaves before the workers are gone");
             assert.match(engine.output.join(""), /c\d: waiting for what this run does on (w\d+, ){5}\d+ more/);
-            assert.match(engine.output.join(""), /c\d: waiting for 1 other operation\(s\) of this run/);
+            assert.match(engine.output.join(""), /c\d: waiting for 1 other operation\(s\) of this run to end/);
             assert.deepEqual(await engine.refresh(), { same: 2 });
 
             await engine.up(program([left], [], { onLastController: "reset" }));
@@ -49,7 +50,7 @@ describeEngine(
             assert.deepEqual(await engine.names("mke:ControllerNode"), []);
         }).timeout("10m");
 
-        it("go with the cluster in one destroy", async () => {
+        it("go with the cluster in one destroy, also where few of them may go at a time", async () => {
             const scene = await start(["c2", "c3", "w1", "w2", "w3"]);
             const { sim, engine, program } = scene;
             for (const name of ["c2", "c3"]) sim.addSettled(name, "controller+worker");
@@ -57,12 +58,42 @@ describeEngine(
             const controllers = program(CONTROLLERS, [], { onLastController: "reset" });
             const workers = program([], ["w1", "w2", "w3"]);
             await engine.up(() => Promise.all([controllers(), workers()]).then(() => undefined));
+            await engine.destroy({ parallel: CONTROLLERS.length + 1 });
+            for (const { name } of sim.hosts) assert.deepEqual(leftOn(sim.find(name)), []);
+        });
+
+        it("leave a worker that the cluster did not know any more to be reset after its end", async () => {
+            const scene = await start(["w1"]);
+            const { sim, engine } = scene;
+            sim.addSettled("w1", "worker");
+            await engine.up(() => {
+                const w1 = new MkeWorkerNode("w1", argsOf(scene, "w1"));
+                new MkeControllerNode("c1", { ...argsOf(scene, "c1"), onLastController: "reset" }, { dependsOn: w1 });
+                return Promise.resolve();
+            });
+            await assert.rejects(engine.destroy(), /other Nodes still exist: w1/);
+            sim.assertInvariants();
+            assert.deepEqual(await engine.names("Node"), ["c1", "w1"]);
+            // By hand, as `kubectl delete node` does; its kubelet does not register again.
+            sim.cluster.store.delete(RESOURCES.nodes, "w1");
             await engine.destroy();
+            assert.match(engine.output.join(""), /w1: its cluster has ended: only the machine is reset/);
             for (const { name } of sim.hosts) assert.deepEqual(leftOn(sim.find(name)), []);
         });
     },
     THE_END,
 );
+
+function argsOf({ sim }: Scene, name: string): MkeControllerNodeArgs {
+    const { address } = sim.find(name);
+    const controllers = [{ host: sim.find("c1").address, connection: sim.connectionArgs("c1") }];
+    return {
+        host: address,
+        connection: sim.connectionArgs(name),
+        cluster: { controllers },
+        preflight: { os: false, minDiskMiB: false },
+    };
+}
 
 function namesOfNodes({ sim }: Scene): string[] {
     return sim.cluster.store.list(RESOURCES.nodes).map(({ metadata }) => metadata.name);

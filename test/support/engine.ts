@@ -6,6 +6,7 @@ import { basename, delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import type {
     Deployment,
+    DestroyOptions,
     EngineEvent,
     OutputMap,
     PulumiFn,
@@ -84,8 +85,8 @@ export class Engine {
         return result.summary.resourceChanges ?? {};
     }
 
-    async destroy(): Promise<void> {
-        await this.stack.destroy(this.watched());
+    async destroy(options: Pick<DestroyOptions, "parallel"> = {}): Promise<void> {
+        await this.stack.destroy({ ...this.watched(), ...options });
     }
 
     /** As `pulumi cancel`: gives back the lock that a killed CLI left on the stack. */
