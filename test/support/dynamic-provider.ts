@@ -122,6 +122,11 @@ export class DynamicProvider {
         await call((done) => this.client.delete(request, done));
     }
 
+    /** Waits until it has ended by itself. */
+    async ended(): Promise<void> {
+        if (this.child.exitCode === null && this.child.signalCode === null) await once(this.child, "close");
+    }
+
     /** The process stands still, as on a machine that sleeps. */
     suspend(): void {
         this.child.kill("SIGSTOP");

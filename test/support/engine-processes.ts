@@ -12,7 +12,7 @@ export const seesProcesses = existsSync("/proc/self/environ");
 
 /** All whose environment has that line: the CLI of one stack, and whatever it started. */
 export function processesWith(variable: string): EngineProcess[] {
-    const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+    const pids = (seesProcesses ? readdirSync("/proc") : []).filter((name) => /^\d+$/.test(name));
     return pids.flatMap((pid) => {
         if (!linesOf(pid, "environ").includes(variable)) return [];
         const command = linesOf(pid, "cmdline");

@@ -135,6 +135,8 @@ export class Engine {
     }
 
     async close(): Promise<void> {
+        // A provider that was started and never asked anything does not know of us, and outlives a killed CLI.
+        for (const { pid } of this.processes()) process.kill(pid, "SIGKILL");
         await rm(this.folder, { recursive: true, force: true });
     }
 
