@@ -20,6 +20,15 @@ export function processesWith(variable: string): EngineProcess[] {
     });
 }
 
+/** SIGKILL, also to one that has just ended. */
+export function endNow({ pid }: EngineProcess): void {
+    try {
+        process.kill(pid, "SIGKILL");
+    } catch {
+        // It ended meanwhile.
+    }
+}
+
 /** Empty for a process that has ended, or is not ours. */
 function linesOf(pid: string, file: string): string[] {
     try {
