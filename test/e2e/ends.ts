@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { RESOURCES, type SimEvent, type Simulation } from "../sim";
 import type { Engine } from "../support/engine";
+import { endNow } from "../support/engine-processes";
 import { leftOn } from "./machines";
 import { memberNames, type Scene } from "./scene";
 
@@ -38,7 +39,7 @@ export async function killed(
 ): Promise<void> {
     const isDone = at(sim, moment, () => {
         const doomed = engine.processes().filter(({ kind }) => kind === "cli" || whom !== "cli");
-        for (const { pid } of doomed) process.kill(pid, "SIGKILL");
+        doomed.forEach(endNow);
     });
     await assert.rejects(action());
     assert.ok(isDone(), "it never came to that moment");

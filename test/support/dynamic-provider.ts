@@ -39,9 +39,9 @@ export class DynamicProvider {
 
     /**
      * `folder`: where the program would be; `require` in the stored text resolves from there. `engine`: the engine's address,
-     * which the server does not use, but operations look whether anybody is there.
+     * which the server does not use, but ours ends where nobody is there; without one it has no engine to lose.
      */
-    static async start(folder: string = root, engine = "127.0.0.1:1"): Promise<DynamicProvider> {
+    static async start(folder: string = root, engine = "none"): Promise<DynamicProvider> {
         const script = require.resolve("@pulumi/pulumi/cmd/dynamic-provider");
         const child = spawn(process.execPath, [script, engine], {
             cwd: folder,
@@ -120,6 +120,11 @@ export class DynamicProvider {
         request.setId(id);
         request.setProperties(struct(properties));
         await call((done) => this.client.delete(request, done));
+    }
+
+    /** Waits until it has ended by itself. */
+    async ended(): Promise<void> {
+        if (this.child.exitCode === null && this.child.signalCode === null) await once(this.child, "close");
     }
 
     /** The process stands still, as on a machine that sleeps. */

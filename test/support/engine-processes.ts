@@ -12,12 +12,21 @@ export const seesProcesses = existsSync("/proc/self/environ");
 
 /** All whose environment has that line: the CLI of one stack, and whatever it started. */
 export function processesWith(variable: string): EngineProcess[] {
-    const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+    const pids = (seesProcesses ? readdirSync("/proc") : []).filter((name) => /^\d+$/.test(name));
     return pids.flatMap((pid) => {
         if (!linesOf(pid, "environ").includes(variable)) return [];
         const command = linesOf(pid, "cmdline");
         return command.length === 0 ? [] : [{ pid: Number(pid), kind: kindOf(command) }];
     });
+}
+
+/** SIGKILL, also to one that has just ended. */
+export function endNow({ pid }: EngineProcess): void {
+    try {
+        process.kill(pid, "SIGKILL");
+    } catch {
+        // It ended meanwhile.
+    }
 }
 
 /** Empty for a process that has ended, or is not ours. */

@@ -15,7 +15,7 @@ import type {
     UpOptions,
 } from "@pulumi/pulumi/automation";
 import { LocalWorkspace, PulumiCommand } from "@pulumi/pulumi/automation";
-import { type EngineProcess, processesWith } from "./engine-processes";
+import { endNow, type EngineProcess, processesWith } from "./engine-processes";
 
 export interface EngineOptions {
     /** Of the stack; default `test`. */
@@ -147,6 +147,8 @@ export class Engine {
     }
 
     async close(): Promise<void> {
+        // A provider that was started and never asked anything does not know of us, and outlives a killed CLI.
+        this.processes().forEach(endNow);
         await rm(this.folder, { recursive: true, force: true });
     }
 
