@@ -3,6 +3,7 @@ import Module from "node:module";
 import { join } from "node:path";
 import { controller, worker } from "../../provider";
 import { forgetControllers, knownControllers } from "../../provider/resource/known-controllers";
+import { tokensOfThisProcess } from "../../provider/resource/ownership";
 import { checked, FOUND, stored } from "../support/node-bags";
 
 const RESOURCE = join(__dirname, "../../provider/resource");
@@ -69,6 +70,13 @@ describe("the entry of the provider", () => {
     it("answers nothing for a node that is gone", async () => {
         found = {};
         assert.deepEqual(await controller.read("id", stored()), {});
+    });
+
+    it("remembers the tokens of resources in the state", async () => {
+        await controller.diff("id", { ...stored(), token: "of a resource" }, checked());
+        await controller.delete("id", { ...stored(), token: "of one that goes" });
+        const tokens = tokensOfThisProcess();
+        assert.ok(tokens.includes("of a resource") && tokens.includes("of one that goes"));
     });
 
     it("remembers the controllers of every bag that it sees", async () => {

@@ -11,7 +11,7 @@ import {
     refuseIfSaid,
 } from "../../provider/resource/decide";
 import type { Situation } from "../../provider/resource/look";
-import { newToken } from "../../provider/resource/ownership";
+import { newToken, rememberToken } from "../../provider/resource/ownership";
 import type { Session } from "../../provider/resource/session";
 import { TIMEOUT_DEFAULTS } from "../../provider/resource/defaults";
 import {
@@ -130,6 +130,12 @@ describe("deciding a removal", () => {
     it("leaves a node alone whose newer owner was made in this process", () => {
         const token = newToken();
         const host = controllerHost("c3", { marker: marker("c3", "controller", { token }) });
+        assert.equal(decideRemove(session(), situation({ host }), knowledge).kind, "leave-alone");
+    });
+
+    it("leaves a node alone whose newer owner is in the state, made by an update that ended early", () => {
+        rememberToken({ token: "of the replacement" });
+        const host = controllerHost("c3", { marker: marker("c3", "controller", { token: "of the replacement" }) });
         assert.equal(decideRemove(session(), situation({ host }), knowledge).kind, "leave-alone");
     });
 
