@@ -2,7 +2,7 @@ import type { PulumiFn } from "@pulumi/pulumi/automation";
 import { MkeControllerNode, type MkeControllerNodeArgs, MkeWorkerNode, type MkeWorkerNodeArgs } from "pulumi-mke";
 import { describe } from "mocha";
 import { type K0sConfig, type Simulation, startSimulation } from "../sim";
-import { Engine } from "../support/engine";
+import { Engine, type EngineOptions } from "../support/engine";
 import { findPulumi } from "../support/find-pulumi";
 
 /** Programs that write to a host; everything else only looks. */
@@ -37,6 +37,7 @@ export interface SceneOptions {
     readonly speed?: number;
     /** k0s.yaml of the first controller. */
     readonly config?: K0sConfig;
+    readonly engine?: EngineOptions;
 }
 
 type Start = (blank: readonly string[], options?: SceneOptions) => Promise<Scene>;
@@ -88,7 +89,7 @@ export async function startScene(pulumi: string, blank: readonly string[], optio
     const sim = await startSimulation({ speed: options.speed ?? 30 });
     ["c1", ...blank].forEach((name, index) => sim.host(name, { address: `10.77.0.${11 + index}` }));
     sim.bootstrapController("c1", options.config);
-    const engine = await Engine.start(pulumi);
+    const engine = await Engine.start(pulumi, options.engine);
     return {
         sim,
         engine,

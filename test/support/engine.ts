@@ -14,6 +14,8 @@ export interface EngineOptions {
     readonly show?: (text: string) => void;
     /** Is given what happens, one event at a time. */
     readonly onEvent?: (event: EngineEvent) => void;
+    /** The CLI's highest verbosity: every log of the engine and its plugins, and each gRPC message (`grpcLog`). */
+    readonly verbose?: boolean;
     /** Interrupts what runs, as Ctrl-C does; nothing is begun after that. */
     readonly signal?: AbortSignal;
 }
@@ -33,7 +35,7 @@ export class Engine {
     static async start(pulumi: string, options: EngineOptions = {}): Promise<Engine> {
         const folder = await mkdtemp(join(tmpdir(), "pulumi-mke-"));
         try {
-            const stack = await createStack(pulumi, folder, options.name ?? "test");
+            const stack = await createStack(pulumi, folder, options);
             return new Engine(pulumi, stack, folder, options);
         } catch (error) {
             await rm(folder, { recursive: true, force: true });
@@ -93,6 +95,11 @@ export class Engine {
         await this.stack.importStack(state);
     }
 
+    /** What the engine and its plugins said to each other, where it was started `verbose`. */
+    grpcLog(): Promise<string> {
+        return readFile(grpcLogIn(this.folder), "utf8");
+    }
+
     /** The state as it lies on disk, for tests that look for what must not be in it. */
     async stateFiles(): Promise<string> {
         const files = await readdir(this.folder, { recursive: true, withFileTypes: true });
@@ -121,10 +128,11 @@ export class Engine {
     }
 
     private watched(): Watched {
-        const { onEvent, signal } = this.options;
+        const { onEvent, signal, verbose = false } = this.options;
         signal?.throwIfAborted();
         return {
             onOutput: (text) => this.take(text),
+            ...(verbose && { ...HIGHEST_VERBOSITY, onError: (text: string) => this.take(text) }),
             ...(onEvent !== undefined && { onEvent }),
             ...(signal !== undefined && { signal }),
         };
@@ -141,8 +149,11 @@ export interface UpSummary {
     readonly outputs: OutputMap;
 }
 
-interface Watched extends Pick<EngineOptions, "onEvent" | "signal"> {
+const HIGHEST_VERBOSITY = { debug: true, logVerbosity: 11, logFlow: true, logToStdErr: true } as const;
+
+interface Watched extends Pick<EngineOptions, "onEvent" | "signal">, Partial<typeof HIGHEST_VERBOSITY> {
     readonly onOutput: (text: string) => void;
+    readonly onError?: (text: string) => void;
 }
 
 interface StateResource {
@@ -150,7 +161,11 @@ interface StateResource {
     readonly outputs?: Record<string, unknown>;
 }
 
-async function createStack(pulumi: string, folder: string, stackName: string): Promise<Stack> {
+async function createStack(
+    pulumi: string,
+    folder: string,
+    { name: stackName = "test", verbose = false }: EngineOptions,
+): Promise<Stack> {
     const workDir = join(folder, "work");
     await mkdir(workDir);
     return LocalWorkspace.createStack(
@@ -159,7 +174,7 @@ async function createStack(pulumi: string, folder: string, stackName: string): P
             workDir,
             pulumiCommand: await commandAt(pulumi),
             pulumiHome: join(folder, "home"),
-            envVars: environment(folder),
+            envVars: { ...environment(folder), ...(verbose && { PULUMI_DEBUG_GRPC: grpcLogIn(folder) }) },
         },
     );
 }
@@ -169,6 +184,10 @@ function commandAt(pulumi: string): Promise<PulumiCommand> {
     const folder = dirname(pulumi);
     const root = basename(folder) === "bin" ? { root: dirname(folder) } : {};
     return PulumiCommand.get({ ...root, skipVersionCheck: true });
+}
+
+function grpcLogIn(folder: string): string {
+    return join(folder, "grpc.log");
 }
 
 function environment(folder: string): Record<string, string> {
