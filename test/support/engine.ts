@@ -3,7 +3,6 @@ import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, join } from "node:path";
-import { promisify } from "node:util";
 import type { Deployment, EngineEvent, OutputMap, PulumiFn, Stack, UpOptions } from "@pulumi/pulumi/automation";
 import { LocalWorkspace, PulumiCommand } from "@pulumi/pulumi/automation";
 
@@ -83,11 +82,22 @@ export class Engine {
 
     /** As `pulumi stack export`: secrets are encrypted. */
     async encryptedState(): Promise<Deployment> {
+        return JSON.parse((await this.shell("pulumi stack export")).stdout) as Deployment;
+    }
+
+    /** Runs commands as a person would in the program's directory, with the stack selected. */
+    shell(commands: string): Promise<{ readonly status: number; readonly stdout: string }> {
         const { workspace, name } = this.stack;
-        const env = { ...process.env, ...environment(this.folder), PULUMI_HOME: workspace.pulumiHome };
-        const args = ["stack", "export", "--stack", name];
-        const { stdout } = await promisify(execFile)(this.pulumi, args, { cwd: workspace.workDir, env });
-        return JSON.parse(stdout) as Deployment;
+        const own = environment(this.folder);
+        const PATH = `${dirname(this.pulumi)}${delimiter}${own["PATH"] ?? ""}`;
+        const env = { ...process.env, ...own, PATH, PULUMI_HOME: workspace.pulumiHome, PULUMI_STACK: name };
+        const options = { cwd: workspace.workDir, env, maxBuffer: 2 ** 26 };
+        return new Promise((resolve) => {
+            const child = execFile("sh", ["-c", commands], options, (_error, stdout, stderr) => {
+                this.take(stderr);
+                resolve({ status: child.exitCode ?? -1, stdout });
+            });
+        });
     }
 
     /** As `pulumi stack import`: takes the place of what was there. */
