@@ -15,6 +15,7 @@ import {
 } from "./defaults";
 import { directory, filePath, installFlag, labelKey, labelValue, taint } from "./kubernetes-text";
 import { hostKey, privateKey } from "./key-text";
+import { oneLine, privateAddress } from "./login-text";
 import {
     anything,
     bool,
@@ -278,19 +279,6 @@ function passphrase(value: string): string | undefined {
 
 function certificate(value: string): string | undefined {
     return value.includes("-----BEGIN CERTIFICATE-----") ? undefined : "must be a certificate in PEM";
-}
-
-/** It is given to sudo as a line. */
-function oneLine(value: string): string | undefined {
-    if (value === "") return "must not be empty";
-    return /[\r\n]/.test(value) ? "must be a single line" : undefined;
-}
-
-/** Peers and the API server must be able to reach it. */
-function privateAddress(value: string): string | undefined {
-    if (isIP(value) === 0) return `must be an IP address, got ${quote(value)}`;
-    const isLocal = /^(127\.|0\.0\.0\.0$|::1?$|fe[89ab][0-9a-f]:)/i.test(value);
-    return isLocal ? `must be an address that other machines reach, got ${quote(value)}` : undefined;
 }
 
 function downloadUrl(value: string): string | undefined {
