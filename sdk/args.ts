@@ -9,7 +9,7 @@ import type { ClusterArgs, ConnectionArgs } from "./connection-args";
 export interface K0sArgs {
     /** Version to install, e.g. `v1.36.3+k0s.2`. Default: the version of the controller that helps. */
     readonly version?: Input<string>;
-    /** URL that the host itself fetches the program from, https, or http together with `sha256`. Default: copied from the controller that helps. Error: together with `localPath`. */
+    /** URL that the host itself fetches the program from, https, or http together with `sha256`. Stored as a secret where it has a login or a query. Default: copied from the controller that helps. Error: together with `localPath`. */
     readonly downloadUrl?: Input<string>;
     /** SHA-256 of the program, 64 hexadecimal digits. Error: without `downloadUrl` or `localPath`. Default: not compared. */
     readonly sha256?: Input<string>;

@@ -59,19 +59,31 @@ export function propertiesOf(name: string, args: NodeArgs): Record<string, unkno
         cluster: clusterWithSecrets(args.cluster, connection),
         ...wrapped(args, "registry", "password"),
         ...wrapped(args, "backup", "passphrase"),
+        ...wrapped(args, "k0s", "downloadUrl", secretWithLogin),
         owner: [sdk.getOrganization(), sdk.getProject(), sdk.getStack(), name].join("/"),
     };
 }
 
 /** The object of that name with one field of it secret; nothing where the program does not give the object. */
-function wrapped(args: object, name: string, field: string): Record<string, unknown> {
+function wrapped(
+    args: object,
+    name: string,
+    field: string,
+    hide: (value: unknown) => unknown = sdk.secret,
+): Record<string, unknown> {
     const given = (args as Readonly<Record<string, pulumi.Input<Record<string, unknown>> | undefined>>)[name];
     if (given === undefined) return {};
     return {
         [name]: lift(given, (fields) =>
-            fields[field] === undefined ? fields : { ...fields, [field]: sdk.secret(fields[field]) },
+            fields[field] === undefined ? fields : { ...fields, [field]: hide(fields[field]) },
         ),
     };
+}
+
+/** A login or a signature in an address is as good as a password; other addresses are worth seeing in a preview. */
+function secretWithLogin(url: unknown): unknown {
+    if (sdk.Output.isInstance(url) || url instanceof Promise) return sdk.output(url).apply(secretWithLogin);
+    return typeof url === "string" && /^[^/]*\/\/[^/]*@|\?/.test(url) ? sdk.secret(url) : url;
 }
 
 type Login = ConnectionArgs | ProxyConnectionArgs;

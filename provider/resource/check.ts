@@ -1,8 +1,9 @@
 import { messageOf } from "../errors";
 import type { NodeInputs } from "../inputs";
 import { isEncrypted } from "./key-text";
+import { k0sConfiguration } from "./k0s-configuration";
 import { NODE_FIELDS, NODE_SHAPES, type NodeKind } from "./schema";
-import { type Bag, holdsUnknown, isBag, isMissing, type Problem, type Report, UNKNOWN } from "./shape";
+import { type Bag, bagOf, holdsUnknown, type Problem, type Report, silent, UNKNOWN } from "./shape";
 
 export interface CheckResult {
     /** Complete: every default filled in, values that are not known yet untouched. */
@@ -40,7 +41,7 @@ function isCopied({ property, reason }: Problem, failures: readonly Problem[]): 
  */
 export function completeInputs(kind: NodeKind, stored: Bag): NodeInputs {
     const inputs = Object.fromEntries(Object.keys(NODE_FIELDS[kind]).map((name) => [name, stored[name]]));
-    return NODE_SHAPES[kind](inputs, "", () => undefined) as NodeInputs;
+    return NODE_SHAPES[kind](inputs, "", silent) as NodeInputs;
 }
 
 function combinations(inputs: Bag, report: Report): void {
@@ -51,8 +52,9 @@ function combinations(inputs: Bag, report: Report): void {
     directories(inputs, report);
     controllerLimits(bagOf(inputs["cluster"]), report);
     withoutKubelet(inputs, report);
+    differentTaints(inputs["taints"], report);
     cgroups(inputs, report);
-    hostOwnedConfig(bagOf(inputs["k0sConfig"]), report);
+    k0sConfiguration(inputs["k0sConfig"], report);
 }
 
 function logins(inputs: Bag, report: Report): void {
@@ -138,24 +140,25 @@ function withoutKubelet({ role, labels, taints, kubeletRootDir }: Bag, report: R
     if (kubeletRootDir !== undefined) report("kubeletRootDir", reason);
 }
 
+/** A Node has one taint of a key and effect. */
+function differentTaints(taints: unknown, report: Report): void {
+    if (!Array.isArray(taints)) return;
+    const places = (taints as readonly unknown[]).map((taint) =>
+        typeof taint === "string" ? taint.replace(/=[^:]*/, "") : taint,
+    );
+    places.forEach((place, i) => {
+        const isRepeated = typeof place === "string" && place !== UNKNOWN && places.indexOf(place) < i;
+        if (isRepeated) report(`taints[${i}]`, "has the key and effect of another one");
+    });
+}
+
 function cgroups({ role, preflight, installFlags }: Bag, report: Report): void {
     if (role === "controller" || bagOf(preflight)["cgroupV2"] !== false || holdsUnknown(installFlags)) return;
-    const flags = Array.isArray(installFlags) ? installFlags : [];
-    if (flags.some((flag) => /^--ignore-pre-flight-checks(=true)?$/.test(String(flag)))) return;
+    const flags: readonly unknown[] = Array.isArray(installFlags) ? installFlags : [];
+    const ignoring = /^--ignore-pre-flight-checks(=true)?$/;
+    if (flags.some((flag) => typeof flag === "string" && ignoring.test(flag))) return;
     report(
         "preflight.cgroupV2",
         "can be false only with --ignore-pre-flight-checks among installFlags: k0s checks it too",
     );
-}
-
-/** What belongs to one host has inputs of its own. */
-function hostOwnedConfig(config: Bag, report: Report): void {
-    const spec = bagOf(config["spec"]);
-    const address = bagOf(bagOf(spec["storage"])["etcd"])["peerAddress"];
-    if (!isMissing(address)) report("k0sConfig.spec.storage.etcd.peerAddress", "is the input privateAddress");
-    if (!isMissing(bagOf(spec["api"])["address"])) report("k0sConfig.spec.api.address", "is the input privateAddress");
-}
-
-function bagOf(value: unknown): Bag {
-    return isBag(value) ? value : {};
 }

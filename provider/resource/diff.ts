@@ -62,11 +62,11 @@ const UPDATE: DiffResult = { changes: true, replaces: [], deleteBeforeReplace: f
 const NAMES_SHOWN = 8;
 
 /** Compares outputs in state with checked inputs; contacts nothing and never throws (a refresh would fail with it). */
-export function diff(olds: Bag, news: Bag, log: Log = logOf(news)): DiffResult {
+export function diff(olds: Bag, news: Bag, log?: Log): DiffResult {
     try {
         const { reason, ...result } = difference(olds, news);
         const what = result.replaces.length > 0 ? "replaced" : "updated";
-        if (reason !== undefined) log.line(`will be ${what}: ${reason}`);
+        if (reason !== undefined) (log ?? logOf(news)).line(`will be ${what}: ${reason}`);
         return result;
     } catch {
         // The update looks at everything again, and can say what is wrong with the state.

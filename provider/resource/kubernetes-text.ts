@@ -35,7 +35,11 @@ const OWN_KUBELET_FLAGS: Readonly<Record<string, string>> = {
     "--register-with-taints": "use the input taints",
 };
 
+/** The kubelet sets these on its Node again and again. */
+const KUBELET_LABELS = new Set(["kubernetes.io/hostname", "kubernetes.io/os", "kubernetes.io/arch"]);
+
 export function labelKey(key: string): string | undefined {
+    if (KUBELET_LABELS.has(key)) return `holds ${key}, which the kubelet sets itself`;
     return isQualifiedName(key) ? undefined : `holds ${quote(key)}, which is not a label key ([prefix/]name)`;
 }
 

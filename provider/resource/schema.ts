@@ -15,6 +15,7 @@ import {
 } from "./defaults";
 import { directory, filePath, installFlag, labelKey, labelValue, taint } from "./kubernetes-text";
 import { hostKey, privateKey } from "./key-text";
+import { oneLine, privateAddress } from "./login-text";
 import {
     anything,
     bool,
@@ -39,8 +40,11 @@ const HOST_NAME = /^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z
 const NODE_NAME = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const ELSEWHERE = "is an input of the resource itself, not of its connection";
 
+/** Nothing but numbers and points is a mistyped address: no top-level domain is a number. */
+const NUMBERS = /^[0-9.]+$/;
+
 const host = text((value) =>
-    isIP(value) !== 0 || (value.length <= 253 && HOST_NAME.test(value))
+    isIP(value) !== 0 || (value.length <= 253 && HOST_NAME.test(value) && !NUMBERS.test(value))
         ? undefined
         : `must be an IP address or a host name without user and port, got ${quote(value)}`,
 );
@@ -72,7 +76,10 @@ const proxy = object(
     { proxy: "a proxy of a proxy is not supported", sudoPassword: "nothing runs as root on a bastion host" },
 );
 
-const connection = object({ ...login, proxy: { shape: proxy }, sudoPassword: { shape: text() } }, { host: ELSEWHERE });
+const connection = object(
+    { ...login, proxy: { shape: proxy }, sudoPassword: { shape: text(oneLine) } },
+    { host: ELSEWHERE },
+);
 
 const controllerList = list(
     object({
@@ -174,9 +181,7 @@ const common: Fields = {
     connection: { shape: connection, fallback: {} },
     cluster: { shape: cluster, required: "is required: { controllers: [{ host: … }] }" },
     nodeName: { shape: pattern(NODE_NAME, "a Kubernetes node name: lower-case letters, digits, - and .") },
-    privateAddress: {
-        shape: text((value) => (isIP(value) === 0 ? `must be an IP address, got ${quote(value)}` : undefined)),
-    },
+    privateAddress: { shape: text(privateAddress) },
     k0s: { shape: k0s, fallback: {} },
     registry: { shape: registry, fallback: {} },
     dataDir: { shape: text(directory), fallback: DATA_DIR_DEFAULT },
@@ -277,6 +282,7 @@ function certificate(value: string): string | undefined {
 }
 
 function downloadUrl(value: string): string | undefined {
+    if (/\s/.test(value)) return "must be a URL without spaces and line breaks";
     const protocol = URL.canParse(value) ? new URL(value).protocol : "";
     return protocol === "https:" || protocol === "http:" ? undefined : "must be an http:// or https:// URL";
 }

@@ -14,6 +14,9 @@ export interface Problem {
 
 export type Report = (property: string, reason: string) => void;
 
+/** For values that were checked before: only defaults are filled in, and no time goes into what nobody hears. */
+export const silent: Report = () => undefined;
+
 /** Looks at a value that is present and known; answers it with defaults filled in. */
 export type Shape = (value: unknown, at: string, report: Report) => unknown;
 
@@ -33,6 +36,11 @@ export function isBag(value: unknown): value is Bag {
     return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** The object, or an empty one in place of anything else. */
+export function bagOf(value: unknown): Bag {
+    return isBag(value) ? value : {};
+}
+
 export function isMissing(value: unknown): value is undefined | null {
     return value === undefined || value === null;
 }
@@ -47,6 +55,7 @@ export function holdsUnknown(value: unknown): boolean {
 /** A string; `rule` answers what is wrong with it, or undefined. */
 export function text(rule: (value: string) => string | undefined = notEmpty): Shape {
     return (value, at, report) => {
+        if (report === silent) return value;
         const reason = typeof value === "string" ? rule(value) : `must be a string, got ${kindOf(value)}`;
         if (reason !== undefined) report(at, reason);
         return value;
@@ -112,14 +121,15 @@ export const anything: Shape = (value) => value;
 
 /** An object of exactly these fields. `hints` explains fields that people try although they are not there. */
 export function object(fields: Fields, hints: Readonly<Record<string, string>> = {}): Shape {
+    const hintFor = (key: string): string | undefined => (Object.hasOwn(hints, key) ? hints[key] : undefined);
     return (value, at, report) => {
         if (!isBag(value)) {
             report(at, `must be an object, got ${kindOf(value)}`);
             return value;
         }
-        for (const key of Object.keys(value)) {
+        for (const key of report === silent ? [] : Object.keys(value)) {
             if (!isMissing(value[key]) && !Object.hasOwn(fields, key)) {
-                report(join(at, key), hints[key] ?? notAnInput(key, Object.keys(fields)));
+                report(join(at, key), hintFor(key) ?? notAnInput(key, Object.keys(fields)));
             }
         }
         return withoutMissing(fields, (key, field) => shaped(field, value[key], join(at, key), report));
@@ -151,8 +161,17 @@ function notEmpty(value: string): string | undefined {
 }
 
 function notAnInput(key: string, known: readonly string[]): string {
-    const close = known.find((name) => distance(name.toLowerCase(), key.toLowerCase()) <= 2);
+    const close = known.find((name) => distance(name.toLowerCase(), key.toLowerCase()) <= 2) ?? holding(key, known);
     return `is not an input${close === undefined ? "" : `; did you mean ${close}?`}`;
+}
+
+/** `url` for downloadUrl: the word is part of a name, or a name part of it. */
+function holding(key: string, known: readonly string[]): string | undefined {
+    const word = key.toLowerCase();
+    return known.find((name) => {
+        const other = name.toLowerCase();
+        return Math.min(word.length, other.length) >= 3 && (other.includes(word) || word.includes(other));
+    });
 }
 
 /** Levenshtein's; both words are short. */

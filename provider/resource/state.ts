@@ -66,7 +66,7 @@ export function encodeOutputs(outs: object): Record<string, unknown> {
 /** The resource's name in the program, from `owner` (organisation/project/stack/name). */
 export function resourceName({ owner, host }: { readonly owner?: unknown; readonly host?: unknown }): string {
     const name = typeof owner === "string" ? owner.split("/").slice(3).join("/") : "";
-    return name === "" ? String(host) : name;
+    return name === "" && typeof host === "string" ? host : name;
 }
 
 /** What `create` and `update` throw when the host was changed but is not ready: Pulumi keeps the resource in state. */

@@ -4,7 +4,7 @@ import type { PulumiFn } from "@pulumi/pulumi/automation";
 import type { MkeControllerNodeArgs } from "pulumi-mke";
 import { RESOURCES, TIMING } from "../sim";
 import { settle } from "../sim/scene";
-import { describeEngine, resetByHand, type Scene } from "./scene";
+import { describeEngine, resetByHand, type Scene, setReady } from "./scene";
 
 const CONTROLLERS = ["c2", "c3"] as const;
 const WORKERS = ["w1", "w2", "w3"] as const;
@@ -215,15 +215,6 @@ function labelByHand({ sim }: Scene, name: string): void {
 }
 
 /** Long enough ago to be more than the wobble of a fresh Node. */
-function setReady({ sim }: Scene, name: string, status: "True" | "False"): void {
-    const lastTransitionTime = new Date(Date.now() - 120_000).toISOString().replace(/\.\d+Z$/, "Z");
-    sim.world.act(() =>
-        sim.cluster.store.update(RESOURCES.nodes, name, (node) => {
-            node.status = { ...node.status, conditions: [{ type: "Ready", status, lastTransitionTime }] };
-        }),
-    );
-}
-
 async function removeFromOutside({ sim }: Scene): Promise<void> {
     sim.removeMemberFromOutside(sim.members().find(({ name }) => name === "c3")?.id ?? 0n);
     const end = sim.now + TIMING.resync * 3;

@@ -1,7 +1,7 @@
 import type { PulumiFn } from "@pulumi/pulumi/automation";
 import { MkeControllerNode, type MkeControllerNodeArgs, MkeWorkerNode, type MkeWorkerNodeArgs } from "pulumi-mke";
 import { describe } from "mocha";
-import { type K0sConfig, type Simulation, startSimulation } from "../sim";
+import { type K0sConfig, RESOURCES, type Simulation, startSimulation } from "../sim";
 import { Engine, type EngineOptions } from "../support/engine";
 import { findPulumi } from "../support/find-pulumi";
 
@@ -82,6 +82,16 @@ export function resetByHand({ sim }: Pick<Scene, "sim">, name: string): void {
         if (unit !== undefined) host.units.remove(unit.name);
         for (const folder of ["/var/lib/k0s", "/run/k0s"]) host.files.removeTree(folder);
     });
+}
+
+/** What the Node of that name says of itself, and has said for long. */
+export function setReady({ sim }: Pick<Scene, "sim">, name: string, status: "True" | "False"): void {
+    const lastTransitionTime = new Date(Date.now() - 120_000).toISOString().replace(/\.\d+Z$/, "Z");
+    sim.world.act(() =>
+        sim.cluster.store.update(RESOURCES.nodes, name, (node) => {
+            node.status = { ...node.status, conditions: [{ type: "Ready", status, lastTransitionTime }] };
+        }),
+    );
 }
 
 /** A simulated cluster of one controller, blank machines beside it, and a stack of the real engine. */

@@ -91,6 +91,10 @@ describe("check", () => {
         ],
         ["timeouts.drain", { timeouts: { drain: 5 } }, /drain\.timeout/],
         ["status", { status: "ready" }, /is not an input/],
+        ["toString", { toString: "x" }, /is not an input/],
+        ["k0s.url", { k0s: { url: "https://a/k0s" } }, /did you mean downloadUrl\?/],
+        ["registry.pass", { registry: { pass: "x" } }, /did you mean password\?/],
+        ["config", { config: {} }, /did you mean k0sConfig\?/],
     ];
     for (const [path, given, says] of unknownFields) {
         it(`reports the unknown field ${path}`, () => {
@@ -156,6 +160,23 @@ describe("check", () => {
         ],
         ["labels", { role: "controller", labels: { a: "b" } }, /has no Node/],
         ["triggers", { triggers: "now" }, /must be a list/],
+        ["host", { host: "10.0.0.256" }, /must be an IP address/],
+        ["privateAddress", { privateAddress: "127.0.0.1" }, /other machines reach/],
+        ["privateAddress", { privateAddress: "fe80::1" }, /other machines reach/],
+        ["connection.sudoPassword", { connection: { sudoPassword: "a\nb" } }, /single line/],
+        ["k0s.downloadUrl", { k0s: { downloadUrl: "https://a/k0s\n" } }, /without spaces and line breaks/],
+        ["labels", { labels: { "kubernetes.io/hostname": "x" } }, /kubelet sets itself/],
+        ["taints[1]", { taints: ["a=1:NoSchedule", "a=2:NoSchedule", "a:NoExecute"] }, /key and effect of another/],
+        ["k0sConfig.network", { k0sConfig: { network: {} } }, /belongs into k0sConfig\.spec/],
+        ["k0sConfig.kind", { k0sConfig: { kind: "Pod" } }, /must be ClusterConfig, got "Pod"/],
+        ["k0sConfig.apiVersion", { k0sConfig: { apiVersion: "v1" } }, /k0s\.k0sproject\.io\/v1beta1/],
+        ["k0sConfig.spec", { k0sConfig: { spec: "x" } }, /must be an object/],
+        ["k0sConfig.spec.storage.type", { k0sConfig: { spec: { storage: { type: "kine" } } } }, /must be etcd/],
+        [
+            "k0sConfig.spec.storage.etcd.externalCluster",
+            { k0sConfig: { spec: { storage: { etcd: { externalCluster: {} } } } } },
+            /not supported/,
+        ],
     ];
     for (const [path, given, says] of wrong) {
         it(`reports ${path} ${JSON.stringify(given)}`, () => {

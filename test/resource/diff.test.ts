@@ -224,6 +224,7 @@ describe("diff never", () => {
         ]) {
             assert.equal(diff(olds, checked(), silentLog).changes, true);
             assert.doesNotThrow(() => diff(stored(), olds, silentLog));
+            assert.doesNotThrow(() => diff(stored(), { ...olds, host: { toString: 3 } }));
         }
         const broken = Object.defineProperty({ ...stored() }, "drift", {
             get: () => {

@@ -98,6 +98,19 @@ describe("secrets in arguments", () => {
         assert.deepEqual(await secretsOf(properties.cluster.controllers[0]?.connection ?? {}), secrets);
     });
 
+    it("are the address of a download with a login or a signature in it, and no other", async () => {
+        let made = 0;
+        const hidden = async (downloadUrl: pulumi.Input<string>): Promise<string[]> => {
+            const args = { host: `10.0.1.${(made += 1)}`, cluster: CLUSTER, k0s: { version: "v1.36.3", downloadUrl } };
+            return secretsOf((propertiesOf("w1", args) as unknown as typeof args).k0s);
+        };
+        assert.deepEqual(await hidden("https://example.com/k0s"), []);
+        for (const url of ["https://me:word@example.com/k0s", "https://example.com/k0s?signature=a"]) {
+            assert.deepEqual(await hidden(url), ["downloadUrl"]);
+            assert.deepEqual(await hidden(pulumi.output(url)), ["downloadUrl"]);
+        }
+    });
+
     it("are marked where a part is an output", async () => {
         const connection: pulumi.Output<ConnectionArgs> = pulumi.output({ password: "w" });
         const cluster = pulumi.output({ controllers: [{ host: "a", connection: { password: "w" } }] });

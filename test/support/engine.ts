@@ -24,6 +24,8 @@ export interface EngineOptions {
     readonly show?: (text: string) => void;
     /** Is given what happens, one event at a time. */
     readonly onEvent?: (event: EngineEvent) => void;
+    /** The CLI's highest verbosity: every log of the engine and its plugins, and each gRPC message (`grpcLog`). */
+    readonly verbose?: boolean;
     /** Interrupts what runs, as Ctrl-C does; nothing is begun after that. */
     readonly signal?: AbortSignal;
     /** Environment of the CLI and of the providers it starts, besides the usual one. */
@@ -105,21 +107,45 @@ export class Engine {
 
     /** As `pulumi stack export`: secrets are encrypted. */
     async encryptedState(): Promise<Deployment> {
-        const stdout = await this.command("stack", "export");
+        const { status, stdout } = await this.shell("pulumi stack export");
+        if (status !== 0) throw new Error("the stack cannot be exported");
         return JSON.parse(stdout) as Deployment;
     }
 
     /** A command of the CLI that needs no program, e.g. `state taint URN`; answers what it printed. */
     async command(...args: readonly string[]): Promise<string> {
+        const { workspace } = this.stack;
+        return (await promisify(execFile)(this.pulumi, args, { cwd: workspace.workDir, env: this.environment() }))
+            .stdout;
+    }
+
+    /** Runs commands as a person would in the program's directory, with the stack selected. */
+    shell(commands: string): Promise<{ readonly status: number; readonly stdout: string }> {
+        const options = { cwd: this.stack.workspace.workDir, env: this.environment(), maxBuffer: 2 ** 26 };
+        return new Promise((resolve) => {
+            const child = execFile("sh", ["-c", commands], options, (_error, stdout, stderr) => {
+                this.take(stderr);
+                resolve({ status: child.exitCode ?? -1, stdout });
+            });
+        });
+    }
+
+    /** Of a person who selected this stack. */
+    private environment(): NodeJS.ProcessEnv {
         const { workspace, name } = this.stack;
-        const env = { ...process.env, ...environment(this.folder), PULUMI_HOME: workspace.pulumiHome };
-        const all = [...args, "--stack", name];
-        return (await promisify(execFile)(this.pulumi, all, { cwd: workspace.workDir, env })).stdout;
+        const own = environment(this.folder);
+        const PATH = `${dirname(this.pulumi)}${delimiter}${own["PATH"] ?? ""}`;
+        return { ...process.env, ...own, PATH, PULUMI_HOME: workspace.pulumiHome, PULUMI_STACK: name };
     }
 
     /** As `pulumi stack import`: takes the place of what was there. */
     async takeOver(state: Deployment): Promise<void> {
         await this.stack.importStack(state);
+    }
+
+    /** What the engine and its plugins said to each other, where it was started `verbose`. */
+    grpcLog(): Promise<string> {
+        return readFile(grpcLogIn(this.folder), "utf8");
     }
 
     /** The state as it lies on disk, for tests that look for what must not be in it. */
@@ -162,10 +188,11 @@ export class Engine {
     }
 
     private watched(): Watched {
-        const { onEvent, signal } = this.options;
+        const { onEvent, signal, verbose = false } = this.options;
         signal?.throwIfAborted();
         return {
             onOutput: (text) => this.take(text),
+            ...(verbose && { ...HIGHEST_VERBOSITY, onError: (text: string) => this.take(text) }),
             ...(onEvent !== undefined && { onEvent }),
             ...(signal !== undefined && { signal }),
         };
@@ -182,8 +209,11 @@ export interface UpSummary {
     readonly outputs: OutputMap;
 }
 
-interface Watched extends Pick<EngineOptions, "onEvent" | "signal"> {
+const HIGHEST_VERBOSITY = { debug: true, logVerbosity: 11, logFlow: true, logToStdErr: true } as const;
+
+interface Watched extends Pick<EngineOptions, "onEvent" | "signal">, Partial<typeof HIGHEST_VERBOSITY> {
     readonly onOutput: (text: string) => void;
+    readonly onError?: (text: string) => void;
 }
 
 interface StateResource {
@@ -191,7 +221,11 @@ interface StateResource {
     readonly outputs?: Record<string, unknown>;
 }
 
-async function createStack(pulumi: string, folder: string, { name = "test", env }: EngineOptions): Promise<Stack> {
+async function createStack(
+    pulumi: string,
+    folder: string,
+    { name = "test", verbose = false, env }: EngineOptions,
+): Promise<Stack> {
     const workDir = join(folder, "work");
     await mkdir(workDir);
     return LocalWorkspace.createStack(
@@ -200,7 +234,7 @@ async function createStack(pulumi: string, folder: string, { name = "test", env 
             workDir,
             pulumiCommand: await commandAt(pulumi),
             pulumiHome: join(folder, "home"),
-            envVars: { ...environment(folder), ...env },
+            envVars: { ...environment(folder), ...(verbose && { PULUMI_DEBUG_GRPC: grpcLogIn(folder) }), ...env },
         },
     );
 }
@@ -214,6 +248,10 @@ function commandAt(pulumi: string): Promise<PulumiCommand> {
 
 function backendOf(folder: string): string {
     return `file://${folder}`;
+}
+
+function grpcLogIn(folder: string): string {
+    return join(folder, "grpc.log");
 }
 
 function environment(folder: string): Record<string, string> {

@@ -50,6 +50,8 @@ export class SimHost {
     files = new FileSystem();
     units: ServiceManager;
     powered = true;
+    /** What a process list of it would show of our logins. */
+    readonly commandLines: string[] = [];
     /** Users, each with a group of its name. */
     readonly users = new Set(["root"]);
     machineId: string;

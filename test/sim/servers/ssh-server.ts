@@ -44,6 +44,7 @@ export class SshServer {
         connection.on("session", (accept) => {
             const session = accept();
             session.on("exec", (acceptExec, reject, { command }) => {
+                this.host.commandLines.push(command);
                 const decoded = decodeCommand(command);
                 if (decoded === undefined) {
                     this.host.world.events.add("problem", `unknown command: ${command}`, { host: this.host.name });

@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { it } from "mocha";
+import { root } from "../support/root";
+import { describeEngine } from "./scene";
+
+/** Commands of a guide as they stand there, but for what prepares a program's folder. */
+function commandsOf(guide: string): string[] {
+    const text = readFileSync(join(root, "docs/guides", guide), "utf8");
+    return [...text.matchAll(/^```console\n([\s\S]*?)^```$/gm)].map(([, block = ""]) =>
+        block.replace(/^\$ /gm, "").replace(/^npm ci\n/m, ""),
+    );
+}
+
+const hasJq = ((): boolean => {
+    try {
+        execFileSync("jq", ["--version"]);
+        return true;
+    } catch {
+        return false;
+    }
+})();
+
+describeEngine("the commands of the guides", (start) => {
+    it("fail a job in which something drifted, and say what; a worker is destroyed by its URN", async function () {
+        if (!hasJq) return this.skip();
+        const { sim, engine, program } = await start(["w1"]);
+        sim.addSettled("w1", "worker");
+        const [nightly = "", beforeUp = ""] = commandsOf("drift-in-ci.md");
+        await engine.up(program([], ["w1"]));
+        const clean = await engine.shell(nightly);
+        assert.equal(clean.status, 0, clean.stdout);
+        assert.doesNotMatch(clean.stdout, /^w1: /m);
+
+        sim.find("w1").stopService();
+        for (const night of [1, 2]) {
+            const { status, stdout } = await engine.shell(nightly);
+            assert.notEqual(status, 0, `night ${night}`);
+            assert.match(stdout, /^w1: k0sworker is not running$/m);
+        }
+        assert.equal((await engine.shell(beforeUp)).status, 0);
+        sim.find("w1").files.removeTree("/var/lib/k0s");
+        sim.world.act(() => sim.find("w1").units.remove("k0sworker"));
+        await engine.refresh();
+        assert.equal((await engine.shell(beforeUp)).status, 1);
+
+        const [destroyOne = ""] = commandsOf("destroying.md");
+        const asked = destroyOne.replace(/'urn:.*'/, `'${await engine.urnOf("w1")}' --yes`);
+        assert.notEqual(asked, destroyOne);
+        assert.equal((await engine.shell(asked)).status, 0);
+        assert.deepEqual(await engine.outputsOf("w1"), {});
+    });
+});
