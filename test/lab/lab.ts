@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe } from "mocha";
-import { MkeControllerNode, type MkeControllerNodeArgs, MkeWorkerNode } from "pulumi-mke";
+import { MkeControllerNode, type MkeControllerNodeArgs, MkeWorkerNode, type MkeWorkerNodeArgs } from "pulumi-mke";
 import { Engine, type UpSummary } from "../support/engine";
 import { findPulumi } from "../support/find-pulumi";
 import { type Balancer, startBalancer } from "./balancer";
@@ -15,11 +15,13 @@ export interface Wanted {
     readonly workers?: readonly Machine[];
     /** Inputs of the controllers that are not as usual. */
     readonly more?: Partial<MkeControllerNodeArgs>;
+    /** The same of the workers. */
+    readonly moreOfWorkers?: Partial<MkeWorkerNodeArgs>;
 }
 
 /** What this kind of machine needs: no images can be pulled, and cgroup v1 is common on hosts of machines in machines. */
-const WORKER_FLAGS = ["--ignore-pre-flight-checks=true", "--profile=lab"];
-const CONTROLLER_FLAGS = [
+export const WORKER_FLAGS = ["--ignore-pre-flight-checks=true", "--profile=lab"];
+export const CONTROLLER_FLAGS = [
     ...WORKER_FLAGS,
     "--disable-components=konnectivity-server,coredns,kube-proxy,network-provider,metrics-server,helm,update-prober,windows-node",
 ];
@@ -78,7 +80,7 @@ export class Lab {
         await rm(this.folder, { recursive: true, force: true });
     }
 
-    private program({ controllers, workers = [], more = {} }: Wanted): Promise<void> {
+    private program({ controllers, workers = [], more = {}, moreOfWorkers = {} }: Wanted): Promise<void> {
         const connection = { user: "root", privateKey: this.privateKey };
         const common = {
             connection,
@@ -91,7 +93,8 @@ export class Lab {
             new MkeControllerNode(name, args);
         }
         for (const { name, address } of workers) {
-            new MkeWorkerNode(name, { ...common, host: address, installFlags: WORKER_FLAGS, labels: { zone: "a" } });
+            const args = { ...common, host: address, installFlags: WORKER_FLAGS, labels: { zone: "a" } };
+            new MkeWorkerNode(name, { ...args, ...moreOfWorkers });
         }
         return Promise.resolve();
     }
