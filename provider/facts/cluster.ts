@@ -80,6 +80,8 @@ export interface NodeObject {
     /** `status.nodeInfo.machineID`: ties a Node to a machine. */
     readonly machineId: string;
     readonly kubeletVersion: string;
+    /** undefined where it has not said. */
+    readonly kubeletPort: number | undefined;
     readonly labels: Readonly<Record<string, string>>;
     readonly annotations: Readonly<Record<string, string>>;
     readonly taints: readonly NodeTaint[];

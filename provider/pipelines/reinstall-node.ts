@@ -1,7 +1,6 @@
 import { sharedAddresses } from "../decide/address";
 import { Deadline } from "../deadline";
-import { EngineGoneError } from "../engine";
-import { LockError, messageOf } from "../errors";
+import { CommandError, messageOf, TimeoutError } from "../errors";
 import type { NodeSettings, OperationRecord } from "../facts/host";
 import { requireStableCluster, verifyMembership } from "../stages/check-cluster";
 import { checkVersions } from "../stages/check-versions";
@@ -9,7 +8,6 @@ import { planReinstall, type ReinstallPlan, tryReinstall } from "../stages/plan-
 import { proveLock, stretchLock } from "../stages/prove-lock";
 import { markHost, recordInLock, recordOf } from "../stages/record-operation";
 import {
-    kubeletListens,
     ownMember,
     putBack,
     requireRestartable,
@@ -21,7 +19,7 @@ import { restartService, startService } from "../stages/install-service";
 import { verifyEtcdCluster, waitForApi } from "../stages/verify-controller";
 import { waitForNode } from "../stages/wait-for-node";
 import { waitForService } from "../stages/wait-for-service";
-import { type HostOperation, runsWorkloads } from "./operation";
+import type { HostOperation } from "./operation";
 import { runStage } from "./stage";
 import { CHECK_SECONDS, COMMAND_SECONDS, commandDeadline, JOIN_LEASE_SECONDS, SHORT_LEASE_SECONDS } from "./timing";
 
@@ -59,19 +57,31 @@ export async function reinstallNode(
         await recordInLock(operation, record);
         await markHost(operation, { ...record, settings: plan.settings } satisfies OperationRecord, deadline);
     });
+    await write(operation, plan);
+    if (!restart) return;
+    await restartWith(operation, plan, stopped);
+    await runStage(log, "waiting for kubelet", inputs.timeouts.ready, (deadline) =>
+        waitForKubelet(operation, deadline),
+    );
+    await runStage(log, "waiting for the Node", inputs.timeouts.ready, (deadline) => waitForNode(operation, deadline));
+}
+
+/** For a join that did not end, perhaps because of what k0s was given (`before`): it gets what the program says now. */
+export async function correctSettings(operation: HostOperation, before: NodeSettings): Promise<void> {
+    const plan = await foreseeReinstall(operation, before);
+    if (plan === undefined) return;
+    await write(operation, plan);
+    const { log, inputs } = operation;
+    await runStage(log, "restarting k0s", inputs.timeouts.stop, (deadline) => restartService(operation, deadline));
+}
+
+async function write(operation: HostOperation, plan: ReinstallPlan): Promise<void> {
+    const { log } = operation;
     if (plan.config !== undefined)
         await runStage(log, "writing configuration", COMMAND_SECONDS, (deadline) =>
             writeConfigAgain(operation, plan, deadline),
         );
     await runStage(log, "reinstalling k0s", COMMAND_SECONDS, (deadline) => rewriteService(operation, plan, deadline));
-    if (!restart) return;
-    const hadKubelet = runsWorkloads(operation) && (stopped || (await kubeletListens(operation, commandDeadline())));
-    await restartWith(operation, plan, stopped);
-    if (hadKubelet)
-        await runStage(log, "waiting for kubelet", inputs.timeouts.ready, (deadline) =>
-            waitForKubelet(operation, deadline),
-        );
-    await runStage(log, "waiting for the Node", inputs.timeouts.ready, (deadline) => waitForNode(operation, deadline));
 }
 
 async function check(operation: HostOperation, restart: boolean): Promise<void> {
@@ -118,11 +128,12 @@ async function restartWith(operation: HostOperation, plan: ReinstallPlan, stoppe
     await runStage(log, "verifying etcd", api, (deadline) => verifyMembership(operation, {}, deadline));
 }
 
-/** `cause` is what counts; what becomes of this is only told. A process that is to end leaves it to the next run. */
+/** Where k0s itself did not come up. `cause` is what counts; what becomes of this is only told. */
 async function goBack(operation: HostOperation, plan: ReinstallPlan, cause: unknown): Promise<void> {
     const { log, inputs } = operation;
     const isChanged = plan.unit !== undefined || plan.config !== undefined;
-    if (!isChanged || cause instanceof EngineGoneError || cause instanceof LockError) return;
+    const isItsFault = cause instanceof TimeoutError || cause instanceof CommandError;
+    if (!isChanged || !isItsFault) return;
     try {
         await runStage(log, "putting the old settings back", inputs.timeouts.stop, (deadline) =>
             putBack(operation, plan, deadline),

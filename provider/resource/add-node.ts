@@ -3,10 +3,12 @@ import { openHost } from "../adapters/ssh/pool";
 import type { AddPlan } from "../decide/plan";
 import { RefusedError } from "../errors";
 import type { Member } from "../facts/cluster";
+import type { NodeSettings } from "../facts/host";
 import type { HeldLock } from "../lock";
 import { addController, continueController } from "../pipelines/add-controller";
 import { addWorker, continueWorker } from "../pipelines/add-worker";
 import type { HostOperation, NodeKind } from "../pipelines/operation";
+import { correctSettings } from "../pipelines/reinstall-node";
 import { adoptNode, restartNode, waitForReady } from "../pipelines/settle-node";
 import { undoJoin } from "../pipelines/undo-join";
 import { decideAdd, decideSettled, type Knowledge, refuseIfSaid } from "./decide";
@@ -22,6 +24,8 @@ export interface Addition {
     readonly mark: { readonly token: string; readonly installedBinary?: boolean };
     readonly knowledge: Knowledge;
     readonly remembered: Remembered;
+    /** What an earlier run gave k0s, where the program says something else now: it may be why the join did not end. */
+    readonly given?: NodeSettings;
 }
 
 /** The first look and decision, without a lock: "report, fail" ends here with nothing written (safety.md 7). */
@@ -49,7 +53,7 @@ export async function performAdd(
     operation.progress.hostChanged = plan.resumes !== undefined;
     started(operation);
     plan.notes.forEach((note) => operation.log.line(note));
-    if (plan.undo === undefined) return carryOut(operation, plan);
+    if (plan.undo === undefined) return carryOut(operation, plan, addition.given);
     await undoJoin(operation, plan.undo);
     const afresh = await prepare(addition, held);
     if (afresh.plan.undo !== undefined) throw stillHalfDone(addition);
@@ -72,7 +76,11 @@ async function prepare(
     return { operation, plan };
 }
 
-async function carryOut(operation: HostOperation, { steps, verdict }: AddPlan): Promise<HostOperation> {
+async function carryOut(
+    operation: HostOperation,
+    { steps, verdict }: AddPlan,
+    given?: NodeSettings,
+): Promise<HostOperation> {
     const stale = steps.cleanStaleObject ? verdict?.object : undefined;
     switch (steps.kind) {
         case "join":
@@ -81,6 +89,7 @@ async function carryOut(operation: HostOperation, { steps, verdict }: AddPlan): 
                 : addController(operation, controllers(operation), stale));
             break;
         case "continue":
+            if (given !== undefined) await correctSettings(operation, given);
             await continueJoin(operation, verdict?.member);
             break;
         case "adopt":

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { markerOf } from "../decide/identity";
 import type { Repair } from "../decide/repair";
-import { RefusedError } from "../errors";
-import type { OperationRecord } from "../facts/host";
+import { ApiError, ConnectionError, RefusedError } from "../errors";
+import type { NodeSettings, OperationRecord } from "../facts/host";
 import type { NodeInputs } from "../inputs";
 import type { HeldLock } from "../lock";
 import type { HostOperation, NodeKind } from "../pipelines/operation";
@@ -58,7 +58,9 @@ async function resumeAdd(updating: Updating): Promise<FoundOutputs> {
 }
 
 function additionOf({ kind, session, olds }: Updating): Addition {
-    return { kind, session, mark: olds, knowledge: knowledgeOf(olds), remembered: olds };
+    const given = settingsBefore(session.inputs, olds);
+    const addition = { kind, session, mark: olds, knowledge: knowledgeOf(olds), remembered: olds };
+    return given === undefined ? addition : { ...addition, given };
 }
 
 /** The add pipeline from where it was interrupted. */
@@ -112,20 +114,35 @@ async function repair(updating: Updating, held: HeldLock, { situation, plan }: D
     const { kind, session, olds, started } = updating;
     const operation = withHost(operationOf(kind, session, held, situation, olds), session, situation);
     if (operation === undefined) throw cannotRepair(session, notAnswering(situation));
-    const reinstall = await plannedReinstall(operation, olds);
-    started();
-    if (reinstall === undefined) await repairNode(operation, plan);
-    else await reinstallAndMark(operation, reinstall, plan);
-    await applyChanges(operation, olds);
-    return foundReady(operation);
+    try {
+        const reinstall = await plannedReinstall(operation, olds);
+        if (reinstall === undefined) await repairNode(operation, plan);
+        else await reinstallAndMark(operation, reinstall, plan);
+        await applyChanges(operation, olds);
+        return await foundReady(operation);
+    } catch (error) {
+        // The helper's own k0s may be restarted meanwhile; through another one, all of this can be done again.
+        if (!isLostOnTheWay(error)) started();
+        throw error;
+    }
+}
+
+function isLostOnTheWay(error: unknown): boolean {
+    return error instanceof ConnectionError || error instanceof ApiError;
 }
 
 /** Only where the program changed something that k0s was given, or where such a change did not end. */
 async function plannedReinstall(operation: HostOperation, olds: NodeOutputs): Promise<ReinstallPlan | undefined> {
-    const changed = changedInputs({ ...olds }, { ...operation.inputs });
+    const before = settingsBefore(operation.inputs, olds);
     const isLeft = markerOf(operation.hostFacts)?.operation?.kind === "reinstall";
-    if (!isLeft && !changed.some((property) => GIVEN_TO_K0S.includes(property))) return undefined;
-    return foreseeReinstall(operation, settingsOf(inputsOf(olds)));
+    if (before === undefined && !isLeft) return undefined;
+    return foreseeReinstall(operation, before ?? settingsOf(operation.inputs));
+}
+
+/** What k0s was given, where the program says something else now. */
+function settingsBefore(inputs: NodeInputs, olds: NodeOutputs): NodeSettings | undefined {
+    const changed = changedInputs({ ...olds }, { ...inputs });
+    return changed.some((property) => GIVEN_TO_K0S.includes(property)) ? settingsOf(inputsOf(olds)) : undefined;
 }
 
 const GIVEN_TO_K0S = ["installFlags", "taints", "k0sConfig"];

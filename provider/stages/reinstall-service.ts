@@ -4,12 +4,12 @@ import { mayRestart } from "../decide/restart";
 import { type Deadline, waitFor } from "../deadline";
 import { RefusedError } from "../errors";
 import type { Member } from "../facts/cluster";
-import type { HostOperation } from "../pipelines/operation";
+import { type HostOperation, runsWorkloads } from "../pipelines/operation";
 import type { Outcome } from "../pipelines/stage";
 import { proveUnchanged } from "./baseline";
 import type { PlannedContent, ReinstallPlan } from "./plan-reinstall";
 
-const KUBELET = { host: "127.0.0.1", port: 10250 } as const;
+const KUBELET_PORT = 10250;
 /** Where there was no file before. */
 const CONFIG_MODE = 0o600;
 
@@ -97,18 +97,22 @@ export async function requireRestartable(operation: HostOperation): Promise<Outc
     });
 }
 
-/** Whether a kubelet listens now. A Node says Ready for 40 s after its kubelet has gone (observed.md). */
-export async function kubeletListens({ target }: HostOperation, deadline: Deadline): Promise<boolean> {
-    return (await target.reach(KUBELET.host, KUBELET.port, deadline)) === "open";
-}
-
+/**
+ * A Node says Ready for 40 s after its kubelet has gone (observed.md), so Ready alone proves nothing after a restart: a kubelet
+ * that refuses its arguments never listens.
+ */
 export async function waitForKubelet(operation: HostOperation, deadline: Deadline): Promise<Outcome> {
+    if (!runsWorkloads(operation)) return "a plain controller has none";
+    const { target, cluster, nodeName, kind } = operation;
     await waitFor<true>({
         stage: "waiting for kubelet",
-        host: operation.target.address,
+        host: target.address,
         deadline,
-        look: async () =>
-            (await kubeletListens(operation, deadline)) ? { done: true } : { seen: "it does not listen" },
-        advice: `Its reason is in the journal of k0s${operation.kind}. Correct the settings, then run \`pulumi up\` again.`,
+        look: async () => {
+            const port = (await cluster.kube.node(nodeName))?.kubeletPort ?? KUBELET_PORT;
+            const isOpen = (await target.reach("127.0.0.1", port, deadline)) === "open";
+            return isOpen ? { done: true } : { seen: `nothing listens on port ${port}` };
+        },
+        advice: `Its reason is in the journal of k0s${kind}. Correct the settings, then run \`pulumi up\` again.`,
     });
 }

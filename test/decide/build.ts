@@ -55,6 +55,7 @@ export function node(name: string, change: Partial<NodeObject> = {}): NodeObject
         addresses: [address(name)],
         machineId: `machine-${name}`,
         kubeletVersion: "v1.36.3",
+        kubeletPort: 10250,
         labels: {},
         annotations: {},
         taints: [],

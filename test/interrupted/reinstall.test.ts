@@ -78,6 +78,24 @@ describe("a change of k0s settings", function () {
         sim.assertInvariants();
     });
 
+    it("is given to a node whose join failed because of what k0s was given", async () => {
+        world = await World.start([]);
+        const { sim } = world;
+        sim.onEvent(({ kind, what, host }) => {
+            const { installed } = sim.find("w1").units;
+            if (kind === "host" && host === "w1" && what === "k0sworker runs" && installed?.flag("profile") === "wrong")
+                setImmediate(() => sim.world.act(() => installed.crash("Error: cannot start")));
+        });
+        const wrong = { installFlags: ["--profile=wrong"], timeouts: { ready: 20 } };
+        const error = await world.create("w1", wrong).then(
+            () => assert.fail("it joined"),
+            (thrown: unknown) => thrown as { id: string; properties: Bag },
+        );
+        const found = await world.update("w1", error.id, error.properties, { installFlags: ["--profile=right"] });
+        assert.deepEqual(settings(found), ["ready", []]);
+        assert.ok(argsOf("w1").includes("--profile=right"));
+    });
+
     it("is refused while another controller is broken, with nothing changed", async () => {
         world = await World.start(["c2", "c3"]);
         const made = await world.create("c3");

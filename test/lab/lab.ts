@@ -19,6 +19,8 @@ export interface Wanted {
     readonly more?: Partial<MkeControllerNodeArgs>;
     /** Inputs of that controller alone. */
     readonly own?: (machine: Machine) => Partial<MkeControllerNodeArgs>;
+    /** Inputs of the workers that are not as usual. */
+    readonly moreOfWorkers?: Partial<MkeWorkerNodeArgs>;
 }
 
 export interface LabOptions {
@@ -113,14 +115,21 @@ export class Lab {
         };
     }
 
-    private program({ controllers, workers = [], more = {}, own = () => ({}) }: Wanted): Promise<void> {
+    private program({
+        controllers,
+        workers = [],
+        more = {},
+        own = () => ({}),
+        moreOfWorkers = {},
+    }: Wanted): Promise<void> {
         const common = this.inputs(this.controllers.map(({ address }) => address));
         for (const machine of controllers) {
             const args = { ...common, host: machine.address, installFlags: CONTROLLER_FLAGS, ...more, ...own(machine) };
             new MkeControllerNode(machine.name, args);
         }
         for (const { name, address } of workers) {
-            new MkeWorkerNode(name, { ...common, host: address, installFlags: WORKER_FLAGS, labels: { zone: "a" } });
+            const args = { ...common, host: address, installFlags: WORKER_FLAGS, labels: { zone: "a" } };
+            new MkeWorkerNode(name, { ...args, ...moreOfWorkers });
         }
         return Promise.resolve();
     }

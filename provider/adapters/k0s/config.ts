@@ -57,14 +57,12 @@ function takeBack(config: Tree, base: Tree, earlier: Tree, after: Tree): Tree {
         const [here, wanted] = [result[key], after[key]];
         if (isTree(value) && isTree(here) && (wanted === undefined || isTree(wanted))) {
             const left = takeBack(here, tree(base[key]), value, tree(wanted));
-            if (Object.keys(left).length === 0 && base[key] === undefined) delete result[key];
-            else result[key] = left;
+            result[key] = Object.keys(left).length === 0 ? base[key] : left;
         } else if (wanted === undefined && isDeepStrictEqual(here, value)) {
-            if (base[key] === undefined) delete result[key];
-            else result[key] = base[key];
+            result[key] = base[key];
         }
     }
-    return result;
+    return withoutUndefined(result);
 }
 
 /**

@@ -31,6 +31,7 @@ interface RawNode extends RawObject {
     readonly status?: {
         readonly addresses?: readonly { readonly address: string }[];
         readonly conditions?: readonly RawCondition[];
+        readonly daemonEndpoints?: { readonly kubeletEndpoint?: { readonly Port?: number } };
         readonly nodeInfo?: { readonly machineID?: string; readonly kubeletVersion?: string };
     };
 }
@@ -77,6 +78,7 @@ export function parseNode(raw: RawObject): NodeObject {
         addresses: addressesOf(status?.addresses),
         machineId: status?.nodeInfo?.machineID ?? "",
         kubeletVersion: status?.nodeInfo?.kubeletVersion ?? "",
+        kubeletPort: status?.daemonEndpoints?.kubeletEndpoint?.Port,
         labels: metadata?.labels ?? {},
         annotations: metadata?.annotations ?? {},
         taints: spec?.taints ?? [],

@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { describe, it } from "mocha";
+import type { Host } from "../../provider/adapters/host";
+import { Deadline } from "../../provider/deadline";
+import { CommandError } from "../../provider/errors";
+import type { HostFacts, NodeSettings } from "../../provider/facts/host";
+import { planReinstall, type ReinstallPlan, tryReinstall } from "../../provider/stages/plan-reinstall";
+import { controllerHost, marker, record, unit, workerHost } from "../decide/build";
+import { scene, type Scene, type SceneOptions } from "../support/fake-operation";
+
+const FILE = "/etc/systemd/system/k0sworker.service";
+const NOTHING: NodeSettings = { installFlags: [], taints: [] };
+const program = "/usr/local/bin/k0s";
+
+function worker(args: string, options: SceneOptions = {}, host: Partial<HostFacts> = {}): Scene {
+    const words = `${program} ${args}`.split(" ");
+    const units = { controller: undefined, worker: unit(words) };
+    const made = scene({ name: "w1", hostFacts: workerHost("w1", { units, ...host }), ...options });
+    made.files.set(FILE, `[Service]\nExecStart=${words.join(" ")}\n`);
+    return made;
+}
+
+const plan = ({ operation }: Scene, before = NOTHING): Promise<ReinstallPlan | undefined> =>
+    planReinstall(operation, before, Deadline.afterSeconds(5));
+
+describe("what a change of settings needs", () => {
+    it("is nothing where the host has it already", async () => {
+        assert.equal(await plan(worker("worker --debug=true", { inputs: { installFlags: ["--debug"] } })), undefined);
+    });
+
+    it("is a service's file with the program's flags, and those that were there", async () => {
+        const found = await plan(
+            worker("worker --token-file=/t --theirs=1", { inputs: { installFlags: ["--debug"] } }),
+        );
+        assert.match(found?.unit?.content ?? "", /ExecStart=\S+ worker --token-file=\/t --theirs=1 --debug=true\n/);
+        assert.deepEqual([found?.restart, found?.config], [true, undefined]);
+    });
+
+    it("is no restart where taints alone change", async () => {
+        const found = await plan(worker("worker", { inputs: { taints: ["a:NoSchedule"] } }));
+        assert.deepEqual([found?.restart, found?.unit !== undefined], [false, true]);
+    });
+
+    it("is a restart after a change that did not end, although the files are as they should be", async () => {
+        const settings = [{ installFlags: ["--debug"], taints: [] }];
+        const operation = record("reinstall", { settings, restart: true });
+        const left = { marker: marker("w1", "worker", { operation }) };
+        const found = await plan(worker("worker --debug=true", { inputs: { installFlags: ["--debug"] } }, left));
+        assert.deepEqual([found?.restart, found?.unit], [true, undefined]);
+        const back = await plan(worker("worker --debug=true", {}, left));
+        assert.match(back?.unit?.content ?? "", /ExecStart=\S+ worker\n/);
+    });
+
+    const inputs = { installFlags: ["--debug"] };
+    const refused: readonly [title: string, scene: () => Scene, says: RegExp][] = [
+        ["a drop-in has a command of its own", () => other("worker --theirs=1"), /does not hold the command/],
+        ["there is no such file", () => without(worker("worker", { inputs })), /is not as `k0s install` writes it/],
+        [
+            "neither init system runs",
+            () => worker("worker", { inputs }, { init: "other" }),
+            /neither systemd nor OpenRC/,
+        ],
+        [
+            "the environment changes",
+            () => worker("worker", { inputs: { installFlags: ["--env=A=1"] } }),
+            /--env is written/,
+        ],
+    ];
+    for (const [title, made, says] of refused) {
+        it(`is refused where ${title}`, async () => {
+            await assert.rejects(plan(made()), (error: Error) => {
+                assert.match(error.message, says);
+                assert.match(error.message, /Nothing was changed\.\nRunbook: docs\/runbook\.md#k0s-settings/);
+                return true;
+            });
+        });
+    }
+
+    function other(args: string): Scene {
+        const made = worker("worker", { inputs });
+        made.files.set(FILE, `[Service]\nExecStart=${program} ${args}\n`);
+        return made;
+    }
+
+    function without(made: Scene): Scene {
+        made.files.clear();
+        return made;
+    }
+});
+
+describe("k0s's own word on a change of settings", () => {
+    const k0sConfig = { spec: { api: { extraArgs: { "audit-policy-file": "/etc/k0s/audit.yaml" } } } };
+    const says = (output: string): Partial<Host> => ({
+        installService: () =>
+            Promise.reject(new CommandError({ stage: "", what: "k0s install failed", exitCode: 1, output })),
+    });
+    const controller = (output: string): Scene => {
+        const units = { controller: unit([program, "controller", "--config=/etc/k0s/k0s.yaml"]), worker: undefined };
+        const hostFacts = controllerHost("c3", { units });
+        const made = scene({ hostFacts, inputs: { k0sConfig }, target: says(output) });
+        made.files.set(
+            "/etc/systemd/system/k0scontroller.service",
+            `ExecStart=${program} controller --config=/etc/k0s/k0s.yaml\n`,
+        );
+        made.files.set("/etc/k0s/audit.yaml", "rules: []");
+        return made;
+    };
+    const attempt = async (made: Scene): Promise<void> => {
+        const found = await plan(made);
+        assert.ok(found !== undefined);
+        await tryReinstall(made.operation, found, Deadline.afterSeconds(5));
+    };
+
+    it("is that the service is there already, where nothing is wrong; nothing of the trial stays", async () => {
+        const made = controller("Error: failed to install controller service: Init already exists: /etc/…");
+        await attempt(made);
+        assert.deepEqual([...made.files.keys()].sort(), [
+            "/etc/k0s/audit.yaml",
+            "/etc/systemd/system/k0scontroller.service",
+        ]);
+    });
+
+    it("is in the error, where something is", async () => {
+        const made = controller("Error: invalid node config: spec.api: wrong");
+        await assert.rejects(attempt(made), /k0s does not accept these settings\n {2}Error: invalid node config/);
+        assert.equal(made.files.has("/run/pulumi-mke-k0s.yaml"), false);
+    });
+
+    it("is not asked for where a file is missing that the configuration names", async () => {
+        const made = controller("");
+        made.files.delete("/etc/k0s/audit.yaml");
+        await assert.rejects(attempt(made), /\/etc\/k0s\/audit\.yaml is not there, which k0sConfig names/);
+    });
+});
