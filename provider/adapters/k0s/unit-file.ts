@@ -41,7 +41,11 @@ export function withArguments(content: string, init: Init, args: readonly string
 /** As `k0s install` writes an argument; what would mean something to the reader is escaped besides. */
 const QUOTES: Readonly<Record<Init, (arg: string) => string>> = {
     systemd: (arg) =>
-        arg.replace(/[\\"']/g, "\\$&").replaceAll("%", "%%").replaceAll(" ", "\\x20").replaceAll("\t", "\\x09"),
+        arg
+            .replace(/[\\"']/g, "\\$&")
+            .replaceAll("%", "%%")
+            .replaceAll(" ", "\\x20")
+            .replaceAll("\t", "\\x09"),
     openrc: (arg) => `'${arg.replace(/[\\"$`]/g, "\\$&")}'`,
 };
 

@@ -1,4 +1,10 @@
-import { type ControlNodeObject, type EtcdMemberObject, memberIdFromHex, type NodeObject, type NodeTaint } from "../../facts/cluster";
+import {
+    type ControlNodeObject,
+    type EtcdMemberObject,
+    memberIdFromHex,
+    type NodeObject,
+    type NodeTaint,
+} from "../../facts/cluster";
 import type { LeaseObject, PodObject } from "./index";
 
 /** The API's JSON as it comes; every field may be missing. */
