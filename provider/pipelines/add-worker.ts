@@ -53,15 +53,24 @@ function join(operation: HostOperation): Promise<void> {
         await runStage(operation.log, "installing k0s", COMMAND_SECONDS, (deadline) =>
             installService(operation, deadline),
         );
-        await start(operation);
+        await start(operation, { seesItThrough: true });
     });
 }
 
-/** From an installed service to a Node that takes pods. */
-async function start(operation: HostOperation): Promise<void> {
+/**
+ * From an installed service to a Node that takes pods. Seen through where its token goes with the wait: a k0s that has not
+ * registered by then never would.
+ */
+async function start(operation: HostOperation, patience: { readonly seesItThrough?: true } = {}): Promise<void> {
     const { log, inputs } = operation;
     await runStage(log, "starting k0s", COMMAND_SECONDS, (deadline) => startService(operation, deadline));
-    await runStage(log, "waiting for the Node", inputs.timeouts.ready, (deadline) => waitForNode(operation, deadline));
+    await runStage(
+        log,
+        "waiting for the Node",
+        inputs.timeouts.ready,
+        (deadline) => waitForNode(operation, deadline, patience),
+        { belongsTogether: patience.seesItThrough === true },
+    );
     await proveLock(operation, commandDeadline());
     await runStage(log, "un-cordoning", COMMAND_SECONDS, () => uncordonNode(operation));
 }

@@ -111,13 +111,16 @@ async function restartWith(operation: HostOperation, plan: ReinstallPlan, stoppe
         await requireRestartable(operation);
         await (stopped ? startService(operation, deadline) : restartService(operation, deadline));
     });
-    try {
+    if (!isController) {
         await runStage(log, "waiting for k0s", api, (deadline) => waitForService(operation, deadline));
+        return proveLock(operation, commandDeadline());
+    }
+    try {
+        await waitForController(operation);
     } catch (error) {
-        if (isController) await goBack(operation, plan, error);
+        await goBack(operation, plan, error);
         throw error;
     }
-    if (!isController) return proveLock(operation, commandDeadline());
     await stretchLock(operation, SHORT_LEASE_SECONDS, Deadline.afterSeconds(api));
     const own = ownMember(operation);
     if (own !== undefined)
@@ -128,6 +131,20 @@ async function restartWith(operation: HostOperation, plan: ReinstallPlan, stoppe
     await runStage(log, "verifying etcd", api, (deadline) => verifyMembership(operation, {}, deadline));
 }
 
+/**
+ * Also where the engine has gone meanwhile: of one or two controllers, one that does not come up leaves nobody an API, and no
+ * later run could put its settings back.
+ */
+function waitForController(operation: HostOperation): Promise<void> {
+    return runStage(
+        operation.log,
+        "waiting for k0s",
+        operation.inputs.timeouts.api,
+        (deadline) => waitForService(operation, deadline, { seesItThrough: true }),
+        { belongsTogether: true },
+    );
+}
+
 /** Where k0s itself did not come up. `cause` is what counts; what becomes of this is only told. */
 async function goBack(operation: HostOperation, plan: ReinstallPlan, cause: unknown): Promise<void> {
     const { log, inputs } = operation;
@@ -135,10 +152,14 @@ async function goBack(operation: HostOperation, plan: ReinstallPlan, cause: unkn
     const isItsFault = cause instanceof TimeoutError || cause instanceof CommandError;
     if (!isChanged || !isItsFault) return;
     try {
-        await runStage(log, "putting the old settings back", inputs.timeouts.stop, (deadline) =>
-            putBack(operation, plan, deadline),
+        await runStage(
+            log,
+            "putting the old settings back",
+            inputs.timeouts.stop,
+            (deadline) => putBack(operation, plan, deadline),
+            { belongsTogether: true },
         );
-        await runStage(log, "waiting for k0s", inputs.timeouts.api, (deadline) => waitForService(operation, deadline));
+        await waitForController(operation);
     } catch (error) {
         log.line(`the old settings could not be put back: ${messageOf(error)}`);
     }

@@ -14,15 +14,17 @@ export type Outcome = string | void;
  *     c2: joining etcd … 10 s so far: member f03 is a learner
  *     c2: joining etcd … voter after 8.4 s
  *
- * Every stage can be repeated: it looks first and does only what is missing.
+ * Every stage can be repeated: it looks first and does only what is missing. `belongsTogether`: it ends or takes back what the
+ * stage before it began, so it starts although the engine has gone meanwhile (safety.md 18).
  */
 export async function runStage(
     log: Log,
     name: string,
     seconds: number,
     body: (deadline: Deadline) => Promise<Outcome>,
+    { belongsTogether = false }: { readonly belongsTogether?: boolean } = {},
 ): Promise<void> {
-    await requireEngine(name);
+    if (!belongsTogether) await requireEngine(name);
     log.line(`${name} …`);
     const started = performance.now();
     const elapsed = (): string => `${((performance.now() - started) / 1000).toFixed(1)} s`;

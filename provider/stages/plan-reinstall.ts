@@ -89,7 +89,7 @@ async function unitChange(
     const path = unitPath(init, kind);
     const content = (await operation.target.readFile(path, deadline))?.toString("utf8");
     const args = content === undefined ? undefined : argumentsIn(content, init);
-    if (content === undefined || args?.[0] !== kind) {
+    if (content === undefined || args === undefined || !isAsInstalled(args, kind)) {
         throw refused(operation, `${path} is not as \`k0s install\` writes it`);
     }
     // A drop-in with a command of its own would go on winning.
@@ -104,6 +104,11 @@ async function unitChange(
         throw refused(operation, `a flag cannot be written into ${path}`);
     }
     return { planned: { path, content: changed, before: content }, needsRestart, args: result, kept };
+}
+
+/** `k0s install` writes long names, each in one word with its value; of other spellings a flag would be taken for another one. */
+function isAsInstalled([command, ...flags]: readonly string[], kind: HostOperation["kind"]): boolean {
+    return command === kind && flags.every((flag) => flag.startsWith("--"));
 }
 
 function initOf(operation: HostOperation): Init {

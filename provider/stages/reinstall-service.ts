@@ -103,14 +103,16 @@ export async function requireRestartable(operation: HostOperation): Promise<Outc
  */
 export async function waitForKubelet(operation: HostOperation, deadline: Deadline): Promise<Outcome> {
     if (!runsWorkloads(operation)) return "a plain controller has none";
-    const { target, cluster, nodeName, kind } = operation;
+    const { target, cluster, nodeName, kind, peerAddress } = operation;
     await waitFor<true>({
         stage: "waiting for kubelet",
         host: target.address,
         deadline,
         look: async () => {
             const port = (await cluster.kube.node(nodeName))?.kubeletPort ?? KUBELET_PORT;
-            const isOpen = (await target.reach("127.0.0.1", port, deadline)) === "open";
+            // kubelet's `--address` may be one alone.
+            const answers = ["127.0.0.1", peerAddress].map((address) => target.reach(address, port, deadline));
+            const isOpen = (await Promise.all(answers)).includes("open");
             return isOpen ? { done: true } : { seen: `nothing listens on port ${port}` };
         },
         advice: `Its reason is in the journal of k0s${kind}. Correct the settings, then run \`pulumi up\` again.`,

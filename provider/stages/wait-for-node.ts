@@ -1,4 +1,4 @@
-import { type Deadline, type Look, waitFor } from "../deadline";
+import { type Deadline, type Look, waitFor, type WaitOptions } from "../deadline";
 import type { NodeObject } from "../facts/cluster";
 import { type HostOperation, runsWorkloads } from "../pipelines/operation";
 import type { Outcome } from "../pipelines/stage";
@@ -9,13 +9,18 @@ const STAGE = "waiting for the Node";
 const RESTARTS_TO_GIVE_UP = 3;
 
 /** Waits until the Node is registered by this machine and Ready. A plain controller has no Node. */
-export async function waitForNode(operation: HostOperation, deadline: Deadline): Promise<Outcome> {
+export async function waitForNode(
+    operation: HostOperation,
+    deadline: Deadline,
+    patience: Pick<WaitOptions<NodeObject>, "seesItThrough"> = {},
+): Promise<Outcome> {
     if (!runsWorkloads(operation)) return "a plain controller has no Node";
     const node = await waitFor<NodeObject>({
         stage: STAGE,
         host: operation.target.address,
         deadline,
         interval: 500,
+        ...patience,
         look: () => lookForNode(operation, deadline),
         advice: `Look at the journal of k0s${operation.kind} on ${operation.target.address} and at \`kubectl describe node ${operation.nodeName}\`; then run \`pulumi up\` again.`,
     });

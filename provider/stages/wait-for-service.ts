@@ -1,7 +1,7 @@
 import { sharedAddresses } from "../decide/address";
 import { countVoters, describeHealth } from "../decide/plan-common";
 import { majority } from "../decide/quorum";
-import { type Deadline, waitFor } from "../deadline";
+import { type Deadline, waitFor, type WaitOptions } from "../deadline";
 import { RefusedError } from "../errors";
 import { type Member } from "../facts/cluster";
 import { readCluster } from "../facts/cluster-view";
@@ -16,13 +16,18 @@ const RESTARTS_TO_GIVE_UP = 3;
  * Waits until k0s itself answers, and for a controller until its member is proven healthy: a Node still says Ready for 40 s
  * after its kubelet has gone (observed.md), so Ready alone proves nothing after a start.
  */
-export async function waitForService(operation: HostOperation, deadline: Deadline): Promise<Outcome> {
+export async function waitForService(
+    operation: HostOperation,
+    deadline: Deadline,
+    patience: Pick<WaitOptions<true>, "seesItThrough"> = {},
+): Promise<Outcome> {
     const { target, inputs, kind } = operation;
     const paths = { dataDir: inputs.dataDir, k0sPath: inputs.k0s.installPath };
     await waitFor<true>({
         stage: "waiting for k0s",
         host: target.address,
         deadline,
+        ...patience,
         look: async () => {
             const { status } = await target.probe(paths, deadline);
             if (status.state !== "answers") {

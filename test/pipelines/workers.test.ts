@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { describe, it } from "mocha";
+import { afterEach, describe, it } from "mocha";
+import { EngineGoneError } from "../../provider/engine";
 import { RefusedError, TimeoutError } from "../../provider/errors";
 import { HAPPY_WORKER, workerScene } from "./scenes";
 import { addWorker } from "../../provider/pipelines/add-worker";
@@ -7,6 +8,10 @@ import { removeWorker, type WorkerRemoval } from "../../provider/pipelines/remov
 import { blankHost, node } from "../decide/build";
 import { only } from "../support/fake-calls";
 import { type Scene, stagesOf } from "../support/fake-operation";
+import { freePorts } from "../support/program";
+
+const argv = process.argv;
+afterEach(() => void (process.argv = argv));
 
 const READS =
     /^(w1 reach|mke plans|etcd (members|status|alarms)|kube (nodes|etcdMembers|controlNodes|hasMke|clusterId|leases?|isReady)\b)/;
@@ -36,6 +41,25 @@ describe("adding a worker", () => {
             "c1 invalidateJoinToken abcdef",
             "w1 writeMarker worker settled",
         ]);
+    });
+
+    it("waits for its Node also where the engine is killed meanwhile: the token goes with the wait", async () => {
+        const [port = 0] = await freePorts(1);
+        let looks = -1;
+        const world = workerScene({
+            joins: true,
+            target: {
+                service: async (action) => {
+                    if (action !== "start") return;
+                    process.argv = ["node", "/x/cmd/dynamic-provider/index.js", `127.0.0.1:${port}`];
+                    looks = 0;
+                },
+            },
+            kube: { node: async () => (looks >= 0 && (looks += 1) > 1 ? node("w1") : undefined) },
+        });
+        await assert.rejects(addWorker(world.operation), EngineGoneError);
+        assert.match(world.lines.at(-1) ?? "", /^waiting for the Node … w1 is Ready/);
+        assert.deepEqual(only(world.calls, "c1 invalidate"), ["c1 invalidateJoinToken abcdef"]);
     });
 
     it("only looks at etcd", async () => {

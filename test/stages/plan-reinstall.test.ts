@@ -54,6 +54,12 @@ describe("what a change of settings needs", () => {
     const inputs = { installFlags: ["--debug"] };
     const refused: readonly [title: string, scene: () => Scene, says: RegExp][] = [
         ["a drop-in has a command of its own", () => other("worker --theirs=1"), /does not hold the command/],
+        [
+            "a flag and its value are two words",
+            () => worker("worker --taints a:NoSchedule", { inputs }),
+            /is not as `k0s/,
+        ],
+        ["a flag is given by a short name", () => worker("worker -c=/etc/other.yaml", { inputs }), /is not as `k0s/],
         ["there is no such file", () => without(worker("worker", { inputs })), /is not as `k0s install` writes it/],
         [
             "neither init system runs",
