@@ -1,8 +1,8 @@
-import { parse } from "yaml";
 import { type EtcdOptions, openEtcd, readEtcdCredentials } from "../adapters/etcd/client";
 import type { Etcd } from "../adapters/etcd";
 import type { Host } from "../adapters/host";
 import { handOnConfig } from "../adapters/k0s/config";
+import { parseK0sYaml } from "../adapters/k0s/yaml";
 import type { Kube } from "../adapters/kube";
 import { type KubeOptions, openKube } from "../adapters/kube/client";
 import { type KubeCredentials, readKubeCredentials } from "../adapters/kube/credentials";
@@ -149,7 +149,7 @@ async function readYaml(host: Host, path: string, deadline: Deadline): Promise<u
     const content = await host.readFile(path, deadline);
     if (content === undefined) return undefined;
     try {
-        return parse(content.toString("utf8")) as unknown;
+        return parseK0sYaml(content.toString("utf8"));
     } catch {
         throw new Unusable(`its ${path} is not YAML`);
     }

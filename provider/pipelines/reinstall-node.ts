@@ -8,6 +8,7 @@ import { planReinstall, type ReinstallPlan, tryReinstall } from "../stages/plan-
 import { proveLock, stretchLock } from "../stages/prove-lock";
 import { markHost, recordInLock, recordOf } from "../stages/record-operation";
 import {
+    mayGoBack,
     ownMember,
     putBack,
     requireRestartable,
@@ -71,8 +72,15 @@ export async function correctSettings(operation: HostOperation, before: NodeSett
     const plan = await foreseeReinstall(operation, before);
     if (plan === undefined) return;
     await write(operation, plan);
+    if (isVoter(operation)) return restartWith(operation, plan, false);
     const { log, inputs } = operation;
     await runStage(log, "restarting k0s", inputs.timeouts.stop, (deadline) => restartService(operation, deadline));
+}
+
+/** The others count on it already. */
+function isVoter(operation: HostOperation): boolean {
+    const own = ownMember(operation);
+    return operation.kind === "controller" && own !== undefined && own.name !== "" && !own.learner;
 }
 
 async function write(operation: HostOperation, plan: ReinstallPlan): Promise<void> {
@@ -107,20 +115,19 @@ async function restartWith(operation: HostOperation, plan: ReinstallPlan, stoppe
     const { stop, api } = inputs.timeouts;
     const isController = kind === "controller";
     if (isController) await stretchLock(operation, JOIN_LEASE_SECONDS, commandDeadline());
-    await runStage(log, "restarting k0s", stop, async (deadline) => {
-        await requireRestartable(operation);
-        await (stopped ? startService(operation, deadline) : restartService(operation, deadline));
-    });
-    if (!isController) {
-        await runStage(log, "waiting for k0s", api, (deadline) => waitForService(operation, deadline));
-        return proveLock(operation, commandDeadline());
-    }
+    let begun = false;
     try {
-        await waitForController(operation);
+        await runStage(log, "restarting k0s", stop, async (deadline) => {
+            await requireRestartable(operation);
+            begun = true;
+            await (stopped ? startService(operation, deadline) : restartService(operation, deadline));
+        });
+        await waitForRestarted(operation);
     } catch (error) {
-        await goBack(operation, plan, error);
+        if (isController && begun) await goBack(operation, plan, error);
         throw error;
     }
+    if (!isController) return proveLock(operation, commandDeadline());
     await stretchLock(operation, SHORT_LEASE_SECONDS, Deadline.afterSeconds(api));
     const own = ownMember(operation);
     if (own !== undefined)
@@ -135,23 +142,25 @@ async function restartWith(operation: HostOperation, plan: ReinstallPlan, stoppe
  * Also where the engine has gone meanwhile: of one or two controllers, one that does not come up leaves nobody an API, and no
  * later run could put its settings back.
  */
-function waitForController(operation: HostOperation): Promise<void> {
+function waitForRestarted(operation: HostOperation): Promise<void> {
+    const isController = operation.kind === "controller";
     return runStage(
         operation.log,
         "waiting for k0s",
         operation.inputs.timeouts.api,
-        (deadline) => waitForService(operation, deadline, { seesItThrough: true }),
-        { belongsTogether: true },
+        (deadline) => waitForService(operation, deadline, isController ? { seesItThrough: true } : {}),
+        { belongsTogether: isController },
     );
 }
 
 /** Where k0s itself did not come up. `cause` is what counts; what becomes of this is only told. */
 async function goBack(operation: HostOperation, plan: ReinstallPlan, cause: unknown): Promise<void> {
     const { log, inputs } = operation;
-    const isChanged = plan.unit !== undefined || plan.config !== undefined;
     const isItsFault = cause instanceof TimeoutError || cause instanceof CommandError;
-    if (!isChanged || !isItsFault) return;
+    if (plan.back.length === 0 || !isItsFault) return;
     try {
+        if (!(await mayGoBack(operation, commandDeadline())))
+            return log.line("k0s answers and other members of etcd are not healthy: it is not restarted again");
         await runStage(
             log,
             "putting the old settings back",
@@ -159,7 +168,7 @@ async function goBack(operation: HostOperation, plan: ReinstallPlan, cause: unkn
             (deadline) => putBack(operation, plan, deadline),
             { belongsTogether: true },
         );
-        await waitForController(operation);
+        await waitForRestarted(operation);
     } catch (error) {
         log.line(`the old settings could not be put back: ${messageOf(error)}`);
     }

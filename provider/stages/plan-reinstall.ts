@@ -1,8 +1,8 @@
-import { parse } from "yaml";
-import { configAfter } from "../adapters/k0s/config";
+import { configAfter, keptByCluster } from "../adapters/k0s/config";
 import { CONFIG_PATH } from "../adapters/k0s/paths";
 import { referencesIn, isMadeByK0s } from "../adapters/k0s/references";
 import { argumentsIn, type Init, unitPath, withArguments } from "../adapters/k0s/unit-file";
+import { parseK0sYaml } from "../adapters/k0s/yaml";
 import { markerOf } from "../decide/identity";
 import type { Topic } from "../decide/refusal";
 import { normalFlags, unchangeableFlags, unitAfter } from "../decide/unit-flags";
@@ -23,8 +23,13 @@ const NOTHING_WRONG = /Init already exists/;
 export interface PlannedContent {
     readonly path: string;
     readonly content: string;
-    /** To be put back where k0s does not come up with the new one; undefined: there was no file. */
-    readonly before: string | undefined;
+}
+
+/** What k0s last came up with, as far as is known. */
+export interface EarlierContent {
+    readonly path: string;
+    /** undefined: there was no file. */
+    readonly content: string | undefined;
 }
 
 /** What is to be written to the host, and whether k0s has to start with it. */
@@ -32,6 +37,8 @@ export interface ReinstallPlan {
     readonly unit: PlannedContent | undefined;
     readonly config: PlannedContent | undefined;
     readonly restart: boolean;
+    /** To be put back where k0s does not come up. */
+    readonly back: readonly EarlierContent[];
     /** Of the record: everything that k0s may have been given since the program's last success. */
     readonly settings: readonly NodeSettings[];
     /** For people. */
@@ -56,23 +63,45 @@ export async function planReinstall(
     const wanted = settingsOf(operation.inputs);
     const earlier = [before, ...(left?.settings ?? [])];
     const unit = await unitChange(operation, earlier, wanted, deadline);
-    const config =
-        operation.kind === "worker" ? undefined : await configChange(operation, earlier, unit.args, deadline);
-    if (unit.planned === undefined && config === undefined && left === undefined) return undefined;
+    const config = await configChange(operation, earlier, wanted, unit.args, deadline);
+    if (unit.change === undefined && config.change === undefined && left === undefined) return undefined;
+    const settings = [...(left?.settings ?? []), wanted];
     return {
-        unit: unit.planned,
-        config,
-        restart: left?.restart === true || config !== undefined || unit.needsRestart,
-        settings: [...(left?.settings ?? []), wanted],
-        notes: unit.kept.map((name) => `${name} stays: the program named it, but its value there is not the program's`),
+        unit: unit.change,
+        config: config.change,
+        restart: left?.restart === true || config.change !== undefined || unit.needsRestart,
+        back:
+            left === undefined ? [...config.back, ...unit.back] : await wayBack(operation, settings, before, deadline),
+        settings,
+        notes: [
+            ...unit.kept.map((name) => `${name} stays: the program named it, but its value there is not the program's`),
+            ...config.kept.map((path) => `${path} stays in k0s.yaml: the controller that helps has it too`),
+        ],
     };
 }
 
-interface UnitPlan {
-    readonly planned: PlannedContent | undefined;
+/** What is there may be of a run that was killed before k0s came up with it: its own earlier text is not known any more. */
+async function wayBack(
+    operation: HostOperation,
+    given: readonly NodeSettings[],
+    lastGood: NodeSettings,
+    deadline: Deadline,
+): Promise<EarlierContent[]> {
+    const unit = await unitChange(operation, given, lastGood, deadline);
+    const config = await configChange(operation, given, lastGood, unit.args, deadline);
+    return [config.change, unit.change].filter((change) => change !== undefined);
+}
+
+/** One file. */
+interface FilePlan {
+    readonly change: PlannedContent | undefined;
+    readonly back: readonly EarlierContent[];
+    readonly kept: readonly string[];
+}
+
+interface UnitPlan extends FilePlan {
     readonly needsRestart: boolean;
     readonly args: readonly string[];
-    readonly kept: readonly string[];
 }
 
 async function unitChange(
@@ -98,12 +127,16 @@ async function unitChange(
         throw refused(operation, `${path} does not hold the command that k0s${kind} is started with`);
     }
     const { args: result, needsRestart, kept } = unitAfter(args, before, wanted);
-    if (result === args) return { planned: undefined, needsRestart: false, args, kept };
+    if (result === args) return { change: undefined, back: [], needsRestart: false, args, kept };
+    // systemd would put a variable's value there, and k0s is not asked about what it reads then.
+    if (init === "systemd" && result.some((arg) => arg.includes("$") && !args.includes(arg))) {
+        throw refused(operation, "a flag with `$` cannot be written into a unit");
+    }
     const changed = withArguments(content, init, result);
     if (normalFlags(argumentsIn(changed, init) ?? []).join("\n") !== normalFlags(result).join("\n")) {
         throw refused(operation, `a flag cannot be written into ${path}`);
     }
-    return { planned: { path, content: changed, before: content }, needsRestart, args: result, kept };
+    return { change: { path, content: changed }, back: [{ path, content }], needsRestart, args: result, kept };
 }
 
 /** `k0s install` writes long names, each in one word with its value; of other spellings a flag would be taken for another one. */
@@ -120,28 +153,28 @@ function initOf(operation: HostOperation): Init {
 async function configChange(
     operation: HostOperation,
     before: readonly NodeSettings[],
+    { k0sConfig }: NodeSettings,
     args: readonly string[],
     deadline: Deadline,
-): Promise<PlannedContent | undefined> {
-    const { target, cluster, inputs, peerAddress } = operation;
+): Promise<FilePlan> {
+    const { target, cluster, kind, peerAddress } = operation;
+    if (kind === "worker") return { change: undefined, back: [], kept: [] };
     const path = configPathIn(args);
     const own = (await target.readFile(path, deadline))?.toString("utf8");
     if (!isYaml(own)) throw refused(operation, `${path} is not YAML`);
-    const configs = before.map(({ k0sConfig }) => k0sConfig);
+    const configs = before.map((settings) => settings.k0sConfig);
     const joiner = { helperConfig: cluster.config, address: peerAddress };
-    const content = configAfter(own, joiner, configs, inputs.k0sConfig);
-    return content === own || isNothing(own, inputs, configs) ? undefined : { path, content, before: own };
-}
-
-/** Without a file and without wishes there is nothing to write. */
-function isNothing(own: string | undefined, { k0sConfig }: NodeInputs, before: readonly unknown[]): boolean {
-    return own === undefined && k0sConfig === undefined && before.every((config) => config === undefined);
+    const content = configAfter(own, joiner, configs, k0sConfig);
+    const kept = keptByCluster(joiner, configs, k0sConfig);
+    const isNothing = own === undefined && [k0sConfig, ...configs].every((config) => config === undefined);
+    if (content === own || isNothing) return { change: undefined, back: [], kept };
+    return { change: { path, content }, back: [{ path, content: own }], kept };
 }
 
 /** The parser's own message would quote the file. */
 function isYaml(text: string | undefined): boolean {
     try {
-        parse(text ?? "");
+        parseK0sYaml(text ?? "");
         return true;
     } catch {
         return false;

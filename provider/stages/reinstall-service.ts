@@ -4,6 +4,7 @@ import { mayRestart } from "../decide/restart";
 import { type Deadline, waitFor } from "../deadline";
 import { RefusedError } from "../errors";
 import type { Member } from "../facts/cluster";
+import { readCluster } from "../facts/cluster-view";
 import { type HostOperation, runsWorkloads } from "../pipelines/operation";
 import type { Outcome } from "../pipelines/stage";
 import { proveUnchanged } from "./baseline";
@@ -51,15 +52,11 @@ export async function rewriteService(
  * What was there before, and k0s started with it: a controller that does not come up must not be left so, least of all the only
  * one. Without a look at the lock, which was stretched for longer than this takes: there may be no API to ask.
  */
-export async function putBack(
-    operation: HostOperation,
-    { unit, config }: ReinstallPlan,
-    deadline: Deadline,
-): Promise<Outcome> {
+export async function putBack(operation: HostOperation, { back }: ReinstallPlan, deadline: Deadline): Promise<Outcome> {
     const { target, kind } = operation;
-    for (const planned of [config, unit]) {
-        if (planned?.before !== undefined) await rewrite(operation, { ...planned, content: planned.before }, deadline);
-        else if (planned !== undefined) await target.removeFiles([planned.path], deadline);
+    for (const { path, content } of back) {
+        if (content === undefined) await target.removeFiles([path], deadline);
+        else await rewrite(operation, { path, content }, deadline);
     }
     await target.service("reread", kind, deadline);
     await target.service("restart", kind, deadline);
@@ -95,6 +92,18 @@ export async function requireRestartable(operation: HostOperation): Promise<Outc
         advice: "k0s was not restarted. Repair the other controllers first, then run `pulumi up` again.",
         topic: "quorum",
     });
+}
+
+/** False where one more restart could take a k0s away that etcd needs now: this one answers, and another member does not. */
+export async function mayGoBack(operation: HostOperation, deadline: Deadline): Promise<boolean> {
+    const { target, inputs, cluster, clusterFacts } = operation;
+    // Of one or two, the others have no quorum without it, whatever it answers.
+    if (clusterFacts.members.length <= 2) return true;
+    const { status } = await target.probe({ dataDir: inputs.dataDir, k0sPath: inputs.k0s.installPath }, deadline);
+    if (status.state !== "answers") return true;
+    const { members } = await readCluster(cluster, {}, deadline);
+    const own = members.find(({ id }) => id === ownMember(operation)?.id);
+    return mayRestart(members, own).ok;
 }
 
 /**

@@ -1,7 +1,7 @@
-import { parse } from "yaml";
 import type { OwnedPath } from "../adapters/host/material";
 import { configForJoiner } from "../adapters/k0s/config";
 import { type FileReference, filesNamedIn, isMadeByK0s, referencesIn } from "../adapters/k0s/references";
+import { parseK0sYaml } from "../adapters/k0s/yaml";
 import type { Topic } from "../decide/refusal";
 import type { Deadline } from "../deadline";
 import { RefusedError } from "../errors";
@@ -97,7 +97,7 @@ function referencesOf({ cluster, inputs, peerAddress }: HostOperation): {
     readonly references: readonly FileReference[];
     readonly chosenHere: ReadonlySet<string>;
 } {
-    const config = parse(configForJoiner(cluster.config, { address: peerAddress }, inputs.k0sConfig)) as unknown;
+    const config = parseK0sYaml(configForJoiner(cluster.config, { address: peerAddress }, inputs.k0sConfig));
     return {
         references: referencesIn(config).filter(({ path }) => !isMadeByK0s(path, inputs.dataDir)),
         chosenHere: new Set(referencesIn(inputs.k0sConfig).map(({ path }) => path)),

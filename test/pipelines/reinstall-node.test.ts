@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, it } from "mocha";
-import { CommandError } from "../../provider/errors";
+import { CommandError, TimeoutError } from "../../provider/errors";
+import type { HostOperation } from "../../provider/pipelines/operation";
 import { reinstallNode } from "../../provider/pipelines/reinstall-node";
 import type { ReinstallPlan } from "../../provider/stages/plan-reinstall";
 import { cluster, controllerHost, stopped } from "../decide/build";
@@ -10,9 +11,10 @@ import { freePorts } from "../support/program";
 
 const UNIT = "/etc/systemd/system/k0scontroller.service";
 const plan: ReinstallPlan = {
-    unit: { path: UNIT, content: "new", before: "old" },
+    unit: { path: UNIT, content: "new" },
     config: undefined,
     restart: true,
+    back: [{ path: UNIT, content: "old" }],
     settings: [],
     notes: [],
 };
@@ -47,4 +49,38 @@ describe("a restart of a controller with other settings", () => {
         assert.equal(world.files.get(UNIT), "old");
         assert.equal(only(world.calls, "c3 service restart").length, 2);
     });
+
+    it("is put back where the restart itself did not end, but not while k0s answers and another member is not healthy", async () => {
+        const cases: readonly [members: readonly string[], sick: boolean, restarts: number][] = [
+            [["c1", "c2", "c3"], false, 2],
+            [["c1", "c2", "c3"], true, 1],
+            [["c1", "c3"], true, 2],
+        ];
+        for (const [members, sick, restarts] of cases) {
+            let isSick = false;
+            const world: Scene = scene({
+                cluster: cluster({}, members),
+                hostFacts: controllerHost("c3"),
+                others: { isReady: async () => !isSick },
+                target: {
+                    service: async (action) => {
+                        if (action !== "restart" || isSick) return;
+                        isSick = sick;
+                        if (only(world.calls, "c3 service restart").length === 1) throw stuck;
+                    },
+                },
+            });
+            world.files.set(UNIT, "old");
+            await assert.rejects(reinstallNode(quick(world), plan, { stopped: false }), stuck);
+            assert.equal(only(world.calls, "c3 service restart").length, restarts, `${members.join()}, ${sick}`);
+        }
+    });
 });
+
+const stuck = new TimeoutError({ stage: "restarting k0s", what: "it did not end" });
+
+/** Waits that cannot succeed end soon. */
+function quick({ operation }: Scene): HostOperation {
+    const { inputs } = operation;
+    return { ...operation, inputs: { ...inputs, timeouts: { ...inputs.timeouts, api: 0.2 } } };
+}

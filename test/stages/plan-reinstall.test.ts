@@ -51,6 +51,20 @@ describe("what a change of settings needs", () => {
         assert.match(back?.unit?.content ?? "", /ExecStart=\S+ worker\n/);
     });
 
+    it("knows the way back to what k0s last came up with, also after a change that was killed", async () => {
+        const inputs = { installFlags: ["--debug"] };
+        const before = await plan(worker("worker --theirs=1", { inputs }));
+        assert.match(before?.back[0]?.content ?? "", /ExecStart=\S+ worker --theirs=1\n/);
+        const operation = record("reinstall", { settings: [{ installFlags: ["--debug"], taints: [] }], restart: true });
+        const left = { marker: marker("w1", "worker", { operation }) };
+        const found = await plan(worker("worker --theirs=1 --debug=true", { inputs }, left));
+        assert.equal(found?.unit, undefined);
+        assert.deepEqual(
+            found?.back.map(({ content }) => content),
+            [`[Service]\nExecStart=${program} worker --theirs=1\n`],
+        );
+    });
+
     const inputs = { installFlags: ["--debug"] };
     const refused: readonly [title: string, scene: () => Scene, says: RegExp][] = [
         ["a drop-in has a command of its own", () => other("worker --theirs=1"), /does not hold the command/],
@@ -58,6 +72,11 @@ describe("what a change of settings needs", () => {
             "a flag and its value are two words",
             () => worker("worker --taints a:NoSchedule", { inputs }),
             /is not as `k0s/,
+        ],
+        [
+            "systemd would exchange a part of a flag",
+            () => worker("worker", { inputs: { installFlags: ["--theirs=$HOME"] } }),
+            /a flag with `\$`/,
         ],
         ["a flag is given by a short name", () => worker("worker -c=/etc/other.yaml", { inputs }), /is not as `k0s/],
         ["there is no such file", () => without(worker("worker", { inputs })), /is not as `k0s install` writes it/],

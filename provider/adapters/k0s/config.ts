@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { parse, stringify } from "yaml";
 import { splitArg } from "./references";
+import { k0sYaml, parseK0sYaml } from "./yaml";
 
 type Tree = Record<string, unknown>;
 
@@ -28,7 +28,13 @@ export function configForJoiner(
     const config = structuredClone(isTree(helperConfig) ? helperConfig : {});
     stripHost(config, own.address);
     const merged = merge(withAddresses(config, own.address), user ?? {});
-    return stringify(merged);
+    return k0sYaml(merged);
+}
+
+/** What a controller that joins at this address would take over. */
+interface Joiner {
+    readonly helperConfig: unknown;
+    readonly address: string;
 }
 
 /**
@@ -38,16 +44,44 @@ export function configForJoiner(
  */
 export function configAfter(
     own: string | undefined,
-    joiner: { readonly helperConfig: unknown; readonly address: string },
+    joiner: Joiner,
     before: readonly (Readonly<Record<string, unknown>> | undefined)[],
     after: Readonly<Record<string, unknown>> | undefined,
 ): string {
-    const current = parse(own ?? "") as unknown;
-    const base = tree(parse(configForJoiner(joiner.helperConfig, { address: joiner.address }, undefined)));
+    const current = parseK0sYaml(own ?? "");
+    const base = baseOf(joiner);
     const start = isTree(current) ? current : { apiVersion: base["apiVersion"], kind: base["kind"] };
     const dropped = before.reduce<Tree>((config, earlier) => takeBack(config, base, earlier ?? {}, after ?? {}), start);
     const result = merge(dropped, after ?? {});
-    return own !== undefined && isDeepStrictEqual(result, current) ? own : stringify(result);
+    return own !== undefined && isDeepStrictEqual(result, current) ? own : k0sYaml(result);
+}
+
+/**
+ * Settings that the program named earlier and no longer does, and that stay all the same, as paths: the controller that helps
+ * has them with the same value, so that nothing tells the program's from the cluster's.
+ */
+export function keptByCluster(
+    joiner: Joiner,
+    before: readonly (Readonly<Record<string, unknown>> | undefined)[],
+    after: Readonly<Record<string, unknown>> | undefined,
+): string[] {
+    const base = baseOf(joiner);
+    return [...new Set(before.flatMap((earlier) => alsoIn(base, earlier ?? {}, after ?? {})))];
+}
+
+function alsoIn(base: Tree, earlier: Tree, after: Tree, prefix = ""): string[] {
+    return Object.entries(earlier).flatMap(([key, value]) => {
+        const path = `${prefix}${key}`;
+        const wanted = after[key];
+        if (isTree(value) && (wanted === undefined || isTree(wanted))) {
+            return alsoIn(tree(base[key]), value, tree(wanted), `${path}.`);
+        }
+        return wanted === undefined && isDeepStrictEqual(base[key], value) ? [path] : [];
+    });
+}
+
+function baseOf({ helperConfig, address }: Joiner): Tree {
+    return tree(parseK0sYaml(configForJoiner(helperConfig, { address }, undefined)));
 }
 
 /** What only `earlier` names gets its value from `base`, or goes. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "mocha";
 import { parse } from "yaml";
-import { configAfter, configForJoiner, handOnConfig } from "../../../provider/adapters/k0s/config";
+import { configAfter, configForJoiner, handOnConfig, keptByCluster } from "../../../provider/adapters/k0s/config";
 import { fixture } from "../../support/fixtures";
 
 const HELPER = {
@@ -174,6 +174,21 @@ spec:
     it("takes an interrupted change back as well", () => {
         const once = configAfter(OWN, { helperConfig: HELPER, address: "10.0.0.2" }, [{}], args({ "enable-x": "1" }));
         assert.deepEqual(after(once, [{}, args({ "enable-x": "1" })]), parse(OWN));
+    });
+
+    it("tells what stays of the program's because the controller that helps has it too", () => {
+        const joiner = { helperConfig: { spec: { api: { extraArgs: { v: "2" } } } }, address: "10.0.0.2" };
+        const before = [args({ v: "2", "enable-x": "1" })];
+        assert.deepEqual(keptByCluster(joiner, before, undefined), ["spec.api.extraArgs.v"]);
+        assert.deepEqual(keptByCluster(joiner, before, args({ v: "4" })), []);
+    });
+
+    it("is read by k0s as what it is here, also where YAML 1.1 sees more than text", () => {
+        const text = configAfter("spec:\n  api:\n    onlyBindToAddress: yes\n", { helperConfig: {}, address: "" }, [], {
+            spec: { api: { extraArgs: { "allow-privileged": "no" } } },
+        });
+        assert.match(text, /onlyBindToAddress: true\n/);
+        assert.match(text, /allow-privileged: "no"\n/);
     });
 
     it("begins where there was none", () => {
