@@ -115,16 +115,16 @@ async function restartWith(operation: HostOperation, plan: ReinstallPlan, stoppe
     const { stop, api } = inputs.timeouts;
     const isController = kind === "controller";
     if (isController) await stretchLock(operation, JOIN_LEASE_SECONDS, commandDeadline());
-    let begun = false;
+    const restart = { begun: false };
     try {
         await runStage(log, "restarting k0s", stop, async (deadline) => {
             await requireRestartable(operation);
-            begun = true;
+            restart.begun = true;
             await (stopped ? startService(operation, deadline) : restartService(operation, deadline));
         });
         await waitForRestarted(operation);
     } catch (error) {
-        if (isController && begun) await goBack(operation, plan, error);
+        if (isController && restart.begun) await goBack(operation, plan, error);
         throw error;
     }
     if (!isController) return proveLock(operation, commandDeadline());
@@ -159,8 +159,10 @@ async function goBack(operation: HostOperation, plan: ReinstallPlan, cause: unkn
     const isItsFault = cause instanceof TimeoutError || cause instanceof CommandError;
     if (plan.back.length === 0 || !isItsFault) return;
     try {
-        if (!(await mayGoBack(operation, commandDeadline())))
-            return log.line("k0s answers and other members of etcd are not healthy: it is not restarted again");
+        if (!(await mayGoBack(operation, commandDeadline()))) {
+            log.line("k0s answers and other members of etcd are not healthy: it is not restarted again");
+            return;
+        }
         await runStage(
             log,
             "putting the old settings back",

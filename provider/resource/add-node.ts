@@ -14,7 +14,7 @@ import { undoJoin } from "../pipelines/undo-join";
 import { decideAdd, decideSettled, type Knowledge, refuseIfSaid } from "./decide";
 import { look, type Remembered } from "./look";
 import type { Session } from "./session";
-import { operationOf, withHost } from "./under-lock";
+import { decideBeforeLock, operationOf, withHost } from "./under-lock";
 
 /** What an add is about, from the program and from state. */
 export interface Addition {
@@ -30,12 +30,13 @@ export interface Addition {
 
 /** The first look and decision, without a lock: "report, fail" ends here with nothing written (safety.md 7). */
 export async function foreseeAdd({ session, knowledge, remembered }: Addition): Promise<string> {
-    const { situation, plan } = await decideSettled(
-        session,
-        () => look(session, remembered),
-        (seen) => decideAdd(session, seen, knowledge),
+    const { situation } = await decideBeforeLock(session, () =>
+        decideSettled(
+            session,
+            () => look(session, remembered),
+            (seen) => decideAdd(session, seen, knowledge),
+        ),
     );
-    refuseIfSaid(plan, session.inputs.host);
     return situation.nodeName;
 }
 

@@ -13,7 +13,7 @@ import { withPermissions } from "./permissions";
 import { type Session, withSession } from "./session";
 import { inputsOf, type NodeOutputs } from "./state";
 import { decideAfter, endBefore, type Removal, removedBeside, whileRemoving } from "./this-run";
-import { interruptedBefore, operationOf, underLock, withHost } from "./under-lock";
+import { decideBeforeLock, interruptedBefore, operationOf, underLock, withHost } from "./under-lock";
 
 /**
  * Takes a node out of its cluster and resets its machine. Fails before anything is touched when the cluster would not
@@ -34,13 +34,14 @@ export async function remove(kind: NodeKind, _id: string, outs: NodeOutputs): Pr
 async function removeOne(itself: Removal, session: Session, outs: NodeOutputs, started: () => void): Promise<void> {
     const { kind } = itself;
     const record = await interruptedBefore(kind, session, outs.nodeName);
-    const { situation, plan } = await decideAfter({
-        others: () => (kind === "controller" ? endBefore(itself) : []),
-        log: session.log,
-        decide: () => settle(session, outs, knowledgeOf(outs, record)),
-        isFinal: (decided) => decided.plan.kind === "leave-alone" || isRefusedAnyway(decided.plan),
-    });
-    refuseIfSaid(plan, session.inputs.host);
+    const { situation, plan } = await decideBeforeLock(session, () =>
+        decideAfter({
+            others: () => (kind === "controller" ? endBefore(itself) : []),
+            log: session.log,
+            decide: () => settle(session, outs, knowledgeOf(outs, record)),
+            isFinal: (decided) => decided.plan.kind === "leave-alone" || isRefusedAnyway(decided.plan),
+        }),
+    );
     if (plan.kind === "leave-alone") {
         session.log.line(plan.why);
         return;

@@ -10,7 +10,7 @@ import { foundReady } from "./found";
 import type { Situation } from "./look";
 import type { Session } from "./session";
 import type { FoundOutputs, NodeOutputs } from "./state";
-import { operationOf, underLock, withHost } from "./under-lock";
+import { decideBeforeLock, operationOf, underLock, withHost } from "./under-lock";
 
 /** A rebuild under its lock. */
 export interface Rebuild {
@@ -70,6 +70,6 @@ async function addAgain(
 }
 
 /** Refuses before the lock what could not be rebuilt; nothing is written. */
-export function foreseeRebuild(session: Session, situation: Situation, knowledge: Knowledge): void {
-    refuseIfSaid(decideRebuild(session, situation, knowledge), session.inputs.host);
+export async function foreseeRebuild(session: Session, situation: Situation, knowledge: Knowledge): Promise<void> {
+    await decideBeforeLock(session, async () => ({ plan: decideRebuild(session, situation, knowledge) }));
 }

@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
+import type { Refusal, Topic } from "../decide/refusal";
 import type { OperationRecord } from "../facts/host";
 import { type HeldLock, type LockKind, type LockRequest, type OperationLock, withLock } from "../lock";
-import { recordLeft } from "../lock/peek";
+import { isHeld, recordLeft } from "../lock/peek";
 import type { HostOperation, NodeKind, Operation } from "../pipelines/operation";
+import { refuseIfSaid } from "./decide";
 import type { Situation } from "./look";
 import type { Session } from "./session";
 import { expectHelper } from "./this-run";
@@ -45,6 +47,30 @@ export async function interruptedBefore(
 ): Promise<OperationRecord | undefined> {
     if (kind === "worker" && nodeName === undefined) return undefined;
     return recordLeft(cluster.kube, lockKindOf(kind, nodeName ?? ""));
+}
+
+/** Refusals that speak of etcd's members, which another operation may be changing. */
+const OF_MEMBERS: readonly (Topic | undefined)[] = ["quorum", "ghost-member"];
+
+/**
+ * A decision before the lock: a refusal ends here, with nothing written (safety.md 7). But a member that joins or leaves just
+ * now looks like a broken one: while somebody holds the control plane's lock, only the decision under it counts.
+ */
+export async function decideBeforeLock<D extends { readonly plan: { readonly kind: string } }>(
+    session: Session,
+    decide: () => Promise<D>,
+): Promise<D> {
+    const { cluster, inputs, log } = session;
+    const isChanging = (): Promise<boolean> => isHeld(cluster.kube, { controlPlane: true });
+    const wasChanging = inputs.role !== "worker" && (await isChanging());
+    const decided = await decide();
+    const { kind, topic, what } = decided.plan as Partial<Refusal>;
+    if (kind === "refuse" && OF_MEMBERS.includes(topic) && (wasChanging || (await isChanging()))) {
+        log.line(`decided again when nobody changes the control plane any more: ${what ?? ""}`);
+        return decided;
+    }
+    refuseIfSaid(decided.plan, inputs.host);
+    return decided;
 }
 
 /** What the pipelines work with; `situation` is the look that was decided on under the lock. */

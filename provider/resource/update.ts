@@ -89,7 +89,7 @@ async function bringInLine(updating: Updating): Promise<FoundOutputs> {
     const { kind, session, olds } = updating;
     const left = await interruptedBefore(kind, session, olds.nodeName);
     const first = await lookAndDecide(session, olds, left);
-    if (first.plan.action === "rebuild") foreseeRebuild(session, first.situation, first.knowledge);
+    if (first.plan.action === "rebuild") await foreseeRebuild(session, first.situation, first.knowledge);
     return underLock(kind, session, first.situation.nodeName, async (held) => {
         const second = await lookAndDecide(session, olds, held.found ?? left, held);
         switch (second.plan.action) {
