@@ -24,6 +24,10 @@ const PASSPHRASE = "planted-backup-passphrase-2";
 /** Logs in with a key, and needs the password for sudo. */
 const USER = "deploy";
 
+/** Of each controller, and those that all of them have. */
+const OWN_KEYS = ["admin", "apiserver-etcd-client", "etcd/peer"];
+const SHARED_KEYS = ["ca", "etcd/ca", "sa"];
+
 /** What the watch has seen: command lines, environments, and what was in the file of the join token. */
 const SEEN = "/run/lab-watch";
 /** Looks at all processes of its machine every few milliseconds, starting none, until it is told to end. */
@@ -47,8 +51,7 @@ const PLACES: Readonly<Record<string, string>> = {
     "other logs": "find /var/log -type f -not -path '/var/log/journal/*' -exec cat {} +",
     "shell histories": "find /root /home -maxdepth 2 -type f -name '.*hist*' -exec cat {} +",
     "temporary files": "find /tmp /var/tmp /dev/shm -type f -exec cat {} +",
-    "files that anybody may read":
-        "find /etc /opt /run /usr/local /var/lib -xdev -type f -perm /4 -size -2M -exec cat {} +",
+    "files that anybody may read": `find /etc /opt /run /usr/local /var/lib -xdev -type f -perm /4 -size -2M -cnewer ${SEEN}.begin -exec cat {} +`,
 };
 const PLANT_CONTROL = `
 logger ${CONTROL}
@@ -97,7 +100,8 @@ function describeSecrets(cli: string): void {
             assert.deepEqual((await engine.up(program(false))).changes, { create: 3 });
             assert.deepEqual(await readyNodes(s1), ["s1", "s2", "s3"]);
             await on(s2, `test -s ${ENCRYPTION}`);
-            for (const machine of [s1, s2]) await plantKeysOf(machine, planted);
+            await plantKeysOf(s1, [...OWN_KEYS, ...SHARED_KEYS], planted);
+            await plantKeysOf(s2, OWN_KEYS, planted);
             assert.deepEqual((await engine.up(program(true))).changes, { same: 1, update: 2 });
             const state = await engine.stateFiles();
             await engine.destroy();
@@ -145,7 +149,10 @@ function programOf(privateKey: string, directory: string): (debug: boolean) => (
 
 /** Returns when the watch has found what there is to be found. */
 async function startWatch(machine: Machine): Promise<void> {
-    await on(machine, `nohup perl -MIO::Handle -e '${WATCH}' >${SEEN}.rounds 2>${SEEN}.errors </dev/null &`);
+    await on(
+        machine,
+        `touch ${SEEN}.begin; nohup perl -MIO::Handle -e '${WATCH}' >${SEEN}.rounds 2>${SEEN}.errors </dev/null &`,
+    );
     await on(machine, PLANT_CONTROL);
 }
 
@@ -157,11 +164,10 @@ async function endWatch(machine: Machine): Promise<void> {
     assert.ok(Number(looks) > 0 && Number(lines) > 0);
 }
 
-/** All private keys of that controller's cluster. */
-async function plantKeysOf(machine: Machine, planted: Planted): Promise<void> {
-    const paths = (await on(machine, "find /var/lib/k0s/pki -name '*.key'")).trim().split("\n");
-    for (const name of ["admin.key", "apiserver-etcd-client.key"]) assert.ok(paths.some((path) => path.endsWith(name)));
-    for (const path of paths) planted.add(`${machine.name}:${path}`, await on(machine, `cat ${path}`));
+/** That controller's private keys, by name; each line of each is looked for in each form, so not all of them. */
+async function plantKeysOf(machine: Machine, names: readonly string[], planted: Planted): Promise<void> {
+    for (const name of names)
+        planted.add(`${machine.name}: ${name}`, await on(machine, `cat /var/lib/k0s/pki/${name}.key`));
 }
 
 /** Each join token that was on that machine, and the bootstrap token in it. */
