@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
 import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { MkeControllerNode } from "pulumi-mke";
@@ -7,6 +6,7 @@ import { openWithAge } from "../support/age";
 import { Engine } from "../support/engine";
 import { findPulumi } from "../support/find-pulumi";
 import { temporaryFolder } from "../support/program";
+import { answers, ENCRYPTION, encryptSecretsOf, until } from "./encryption";
 import { membersSeenFrom, readyNodes } from "./inspect";
 import { bootMachine, destroyLab, labKey, type Machine, on, send, startFirstController } from "./machines";
 
@@ -19,7 +19,6 @@ const FLAGS = [
     "--profile=lab",
     "--disable-components=konnectivity-server,coredns,kube-proxy,network-provider,metrics-server,helm,update-prober,windows-node",
 ];
-const ENCRYPTION = "/etc/k0s/encryption.yaml";
 const PASSPHRASE = "four words, one lab, no secret";
 
 const pulumi = findPulumi();
@@ -45,7 +44,7 @@ function describeBackups(cli: string, k0s: string): void {
             await destroyLab();
             for (const machine of [b1, b2]) await bootMachine(machine);
             await startFirstController(b1, "");
-            await encryptSecretsOf(b1, [b1, b2]);
+            await encryptSecretsOf(b1, [b2]);
             await on(b1, "k0s kubectl create secret generic made-before --from-literal=word=kept");
             privateKey = await labKey();
             engine = await Engine.start(cli, { name: "backup", show: (text) => process.stdout.write(text) });
@@ -112,35 +111,4 @@ function describeBackups(cli: string, k0s: string): void {
             await until(async () => (await readyNodes(b1)).join() === "b1");
         });
     });
-}
-
-/** Secrets of the cluster are encrypted from now on, with a key that lies outside k0s's data directory. */
-async function encryptSecretsOf(controller: Machine, machines: readonly Machine[]): Promise<void> {
-    const keys = [{ name: "one", secret: randomBytes(32).toString("base64") }];
-    const config = {
-        apiVersion: "apiserver.config.k8s.io/v1",
-        kind: "EncryptionConfiguration",
-        resources: [{ resources: ["secrets"], providers: [{ aescbc: { keys } }, { identity: {} }] }],
-    };
-    for (const machine of machines) {
-        await on(machine, `mkdir -p /etc/k0s && echo '${JSON.stringify(config)}' >${ENCRYPTION}`);
-    }
-    const user = "chown kube-apiserver";
-    await on(controller, `${user} ${ENCRYPTION} && chmod 640 ${ENCRYPTION}`);
-    const args = `    extraArgs: { encryption-provider-config: ${ENCRYPTION} }`;
-    await on(controller, `sed -i 's|^  api:|&\\n${args}|' /etc/k0s/k0s.yaml && systemctl restart k0scontroller`);
-    await answers(controller);
-}
-
-async function answers(machine: Machine): Promise<void> {
-    await until(async () => (await on(machine, "k0s kubectl get --raw /readyz")) === "ok");
-}
-
-/** Waits up to two minutes. */
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-    const end = performance.now() + 120_000;
-    while (!(await isSo().catch(() => false))) {
-        if (performance.now() > end) throw new Error("it did not come about within two minutes");
-        await new Promise((resolve) => setTimeout(resolve, 500));
-    }
 }
