@@ -45,11 +45,21 @@ export async function asOperation<T>(operation: () => Promise<T>): Promise<T> {
 export function watchEngine(): void {
     const address = engineAddress(process.argv);
     if (address === undefined) return;
+    const isGone = twiceInARow(() => refuses(address));
     const look = async (): Promise<void> => {
-        engineIsGone ||= await refuses(address);
+        engineIsGone ||= await isGone();
         if (engineIsGone) endIfIdle();
     };
     setInterval(() => void look(), WATCH_INTERVAL).unref();
+}
+
+/** True with the second look in a row that is: a process that ends by mistake takes the whole update with it. */
+export function twiceInARow(look: () => Promise<boolean>): () => Promise<boolean> {
+    let count = 0;
+    return async () => {
+        count = (await look()) ? count + 1 : 0;
+        return count >= 2;
+    };
 }
 
 function endIfIdle(): void {

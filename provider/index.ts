@@ -4,6 +4,7 @@
  */
 import { asOperation, watchEngine } from "./engine";
 import type { NodeInputs } from "./inputs";
+import { prefixedLog } from "./log";
 import type { CheckResult } from "./resource/check";
 import type { DiffResult } from "./resource/diff";
 import type { NodeKind } from "./resource/schema";
@@ -54,6 +55,8 @@ function providerOf(kind: NodeKind): NodeProvider {
         },
 
         async read(id, outs) {
+            // A `read` that throws would abort the refresh of the whole stack.
+            if (load.migrations().isLater(outs)) return leaveLater(id, outs);
             const kept = readable(outs);
             const { id: found, props } = await asOperation(() => load.read().read(kind, id, kept));
             // Without an id Pulumi takes the resource out of its state.
@@ -99,6 +102,12 @@ function readable(outs: Bag): NodeOutputs {
     const today = migratedOutputs(outs);
     remember(today);
     return today as unknown as NodeOutputs;
+}
+
+function leaveLater(id: string, outs: Bag): { id: string; props: Bag } {
+    const log = prefixedLog(load.state().resourceName(outs));
+    log.line("its state was written by a later version of pulumi-mke, and stays as it is");
+    return { id, props: outs };
 }
 
 function remember(...bags: readonly Bag[]): void {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createServer, type Server } from "node:net";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import { Deadline, type Look, waitFor } from "../provider/deadline";
-import { engineAddress, EngineGoneError, requireEngine } from "../provider/engine";
+import { engineAddress, EngineGoneError, requireEngine, twiceInARow } from "../provider/engine";
 import { withLock } from "../provider/lock";
 import { silentLog } from "../provider/log";
 import { runStage } from "../provider/pipelines/stage";
@@ -25,6 +25,16 @@ describe("the engine's address", () => {
     it("is unknown where the last argument is none", () => {
         assert.equal(engineAddress(["node", PROVIDER, "--help"]), undefined);
         assert.equal(engineAddress(["node", PROVIDER]), undefined);
+    });
+});
+
+describe("a watch that may be deceived once", () => {
+    it("believes what it saw twice in a row, from then on", async () => {
+        const seen = [true, false, true, false, true, true];
+        const look = twiceInARow(async () => seen.shift() ?? assert.fail("looked once too often"));
+        const believed: boolean[] = [];
+        for (let count = seen.length; count > 0; count -= 1) believed.push(await look());
+        assert.deepEqual(believed, [false, false, false, false, false, true]);
     });
 });
 

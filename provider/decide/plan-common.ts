@@ -141,15 +141,9 @@ export function topicOf({
 
 /**
  * An operation of ours that was interrupted on this node, by which it came or was to go: its record is in the marker or in the
- * lock (safety.md 11). A reinstall explains neither, and is not among them.
+ * lock (safety.md 11). A reinstall explains neither: it is not among them, and hides none of them.
  */
-export function interruptedOperation(situation: Parameters<typeof interruptedOf>[0]): OperationRecord | undefined {
-    const record = interruptedOf(situation);
-    return record?.kind === "reinstall" ? undefined : record;
-}
-
-/** The same, of whatever kind. */
-export function interruptedOf({
+export function interruptedOperation({
     host,
     record,
     inputs,
@@ -160,10 +154,14 @@ export function interruptedOf({
 }): OperationRecord | undefined {
     const marker = host === undefined ? undefined : markerOf(host);
     const isOurs = marker !== undefined && (marker.owner === inputs.owner || marker.token === state?.token);
-    if (isOurs && marker.operation !== undefined) return marker.operation;
+    if (isOurs && isOfMembership(marker.operation)) return marker.operation;
     const targets = [peerAddress, inputs.host ?? peerAddress, host?.address ?? peerAddress].map(normalAddress);
     const isRecorded = record?.owner === inputs.owner && targets.includes(normalAddress(record.target));
-    return isRecorded ? record : undefined;
+    return isRecorded && isOfMembership(record) ? record : undefined;
+}
+
+function isOfMembership(record: OperationRecord | undefined): record is OperationRecord {
+    return record !== undefined && record.kind !== "reinstall";
 }
 
 export function wasThereBefore(record: OperationRecord, member: Member): boolean {

@@ -97,10 +97,16 @@ export async function drain(operation: Operation): Promise<void> {
 async function giveBack(operation: Operation, error: MkeError): Promise<MkeError> {
     let fate = "stays cordoned";
     try {
-        await runStage(operation.log, "un-cordoning", COMMAND_SECONDS, async () => {
-            fate = await undoCordon(operation);
-            return fate;
-        });
+        await runStage(
+            operation.log,
+            "un-cordoning",
+            COMMAND_SECONDS,
+            async () => {
+                fate = await undoCordon(operation);
+                return fate;
+            },
+            { belongsTogether: true },
+        );
     } catch (reason) {
         operation.log.line(`Node ${operation.nodeName} stays cordoned: ${messageOf(reason).split("\n")[0]}`);
     }

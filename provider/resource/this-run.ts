@@ -21,7 +21,7 @@ export interface Work {
     readonly through: string;
 }
 
-/** The controller that an operation worked through was removed by this very process: another one is looked for. */
+/** This very process removed the controller that an operation works through, or tried to: one is looked for again. */
 export class HelperRemovedError extends ConnectionError {}
 
 const removals = new Set<Removal>();
@@ -73,13 +73,15 @@ export function isLeaving(host: string): boolean {
 
 /**
  * Runs a worker's add or update, which the removal of the controller that it works through waits for. Where that removal has
- * begun already it is the other way round, and a HelperRemovedError follows: the worker would depend on what is gone.
+ * begun already it is the other way round, and a HelperRemovedError follows, however it ends: the worker would depend on what is
+ * gone, or going.
  */
 export async function whileWorking<T>(work: Work, log: Log, action: () => Promise<T>): Promise<T> {
     const { through } = work;
     if (isLeaving(through)) {
+        const before = timesRemoved(through);
         await untilEnded(() => (isLeaving(through) ? [through] : []), log);
-        throw helperRemoved(through);
+        throw helperRemoved(through, timesRemoved(through) === before ? "tried to remove" : "has removed");
     }
     works.add(work);
     try {
@@ -133,11 +135,11 @@ function timesRemoved(host: string): number {
     return removed.get(host) ?? 0;
 }
 
-function helperRemoved(host: string): HelperRemovedError {
+function helperRemoved(host: string, did = "has removed"): HelperRemovedError {
     return new HelperRemovedError({
         stage: "working through a controller",
         host,
-        what: "this run has removed it",
+        what: `this run ${did} it`,
         advice: "Name another controller of this cluster in `cluster.controllers`.",
     });
 }

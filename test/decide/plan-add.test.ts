@@ -206,6 +206,14 @@ describe("resuming an interrupted add", () => {
         );
     });
 
+    it("believes the record in the lock also beside a reinstall in the marker, which explains nothing", () => {
+        const reinstall = marker("c3", "controller", { operation: record("reinstall", { id: "operation-0" }) });
+        const host = { ...installed, marker: reinstall };
+        assert.equal(added(controller({ host, record: record("add") })).resumes?.id, "operation-1");
+        assert.equal(refused(planAdd(controller({ host }))).topic, "unknown-state");
+        assert.equal(refused(planAdd(controller({ host, record: record("reinstall") }))).topic, "unknown-state");
+    });
+
     it("lets the matrix stand where there is no record, or a member that was there before", () => {
         assert.equal(
             refused(planAdd(controller({ host: { ...installed, marker: undefined } }))).topic,

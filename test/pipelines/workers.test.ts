@@ -159,9 +159,10 @@ describe("removing a worker", () => {
     describe("with a drain that must succeed and does not", () => {
         const blocking = { ownerKind: "ReplicaSet", phase: "Running", mirror: false, deleting: false, finalizers: [] };
 
-        function blockedScene(): Scene {
-            const drain = { ...workerScene().operation.inputs.drain, timeout: 0, onFailure: "fail" as const };
-            const world = workerScene({ inputs: { drain }, kube: { evict: async () => ({ blocked: "not now" }) } });
+        function blockedScene({ timeout = 0, evict = (): void => undefined } = {}): Scene {
+            const drain = { ...workerScene().operation.inputs.drain, timeout, onFailure: "fail" as const };
+            const blocked = async () => (evict(), { blocked: "not now" });
+            const world = workerScene({ inputs: { drain }, kube: { evict: blocked } });
             world.kube.pods = [{ namespace: "shop", name: "db", uid: "uid-db", ...blocking }];
             return world;
         }
@@ -192,6 +193,17 @@ describe("removing a worker", () => {
             world.kube.nodes = world.kube.nodes.map((one) => ({ ...one, ready: false }));
             await assert.rejects(remove(world), /Node w1 stays cordoned, because it is NotReady\.$/);
             assert.equal(w1(world)?.unschedulable, true);
+        });
+
+        it("takes its cordon back also where the engine is killed meanwhile", async () => {
+            const [port = 0] = await freePorts(1);
+            const world = blockedScene({
+                timeout: 60,
+                evict: () => void (process.argv = ["node", "/x/cmd/dynamic-provider/index.js", `127.0.0.1:${port}`]),
+            });
+            await assert.rejects(remove(world), EngineGoneError);
+            assert.deepEqual([w1(world)?.unschedulable, w1(world)?.annotations], [false, {}]);
+            assert.deepEqual(only(world.calls, "w1 service", "kube delete", "w1 reset"), []);
         });
 
         it("does nothing more once the lock is lost", async () => {

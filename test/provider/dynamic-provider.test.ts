@@ -102,10 +102,11 @@ describe("the dynamic-provider process", () => {
         assert.equal((await process.diff(withText(properties), withText(checked()))).changes, "some");
     });
 
-    it("refuses to act on state of a later version", async () => {
+    it("refuses to act on state of a later version, which a refresh leaves as it is", async () => {
         const later = withText({ ...stored(), schemaVersion: 1000 });
         await assert.rejects(process.delete("id", later), /later version of pulumi-mke/);
-        await assert.rejects(process.read("id", later), /later version of pulumi-mke/);
+        await assert.rejects(process.update("id", later, withText(checked())), /later version of pulumi-mke/);
+        assert.deepEqual(await process.read("id", later), { id: "id", properties: later });
     });
 
     it("says what is missing where a program does not have this package", async () => {

@@ -2,9 +2,23 @@ import assert from "node:assert/strict";
 import Module from "node:module";
 import { join } from "node:path";
 import { controller, worker } from "../../provider";
+import { RefusedError } from "../../provider/errors";
 import { forgetControllers, knownControllers } from "../../provider/resource/known-controllers";
+import { SCHEMA_VERSION } from "../../provider/resource/migrations";
 import { tokensOfThisProcess } from "../../provider/resource/ownership";
 import { checked, FOUND, stored } from "../support/node-bags";
+
+/** What the action answers, and the lines that Pulumi shows meanwhile. */
+async function heard<T>(action: () => Promise<T>): Promise<{ readonly result: T; readonly lines: string[] }> {
+    const write = process.stdout.write.bind(process.stdout);
+    const lines: string[] = [];
+    process.stdout.write = (text: string | Uint8Array): boolean => lines.push(String(text).trimEnd()) > 0;
+    try {
+        return { result: await action(), lines };
+    } finally {
+        process.stdout.write = write;
+    }
+}
 
 const RESOURCE = join(__dirname, "../../provider/resource");
 
@@ -70,6 +84,16 @@ describe("the entry of the provider", () => {
     it("answers nothing for a node that is gone", async () => {
         found = {};
         assert.deepEqual(await controller.read("id", stored()), {});
+    });
+
+    it("leaves the state of a later version as it is in a refresh, and says so; update and delete refuse it", async () => {
+        const outs = { ...stored(), schemaVersion: SCHEMA_VERSION + 1, __provider: "text" };
+        const { result, lines } = await heard(() => controller.read("id", outs));
+        assert.deepEqual(result, { id: "id", props: outs });
+        assert.deepEqual(lines, ["n: its state was written by a later version of pulumi-mke, and stays as it is"]);
+        await assert.rejects(controller.update("id", outs, checked()), RefusedError);
+        await assert.rejects(controller.delete("id", outs), RefusedError);
+        assert.deepEqual(calls, []);
     });
 
     it("remembers the tokens of resources in the state", async () => {

@@ -81,9 +81,25 @@ describe("operations of one run", () => {
         );
         assert.deepEqual(endBefore(itselfOf(c1)), [], "which the removal does not wait for");
         await c1.end();
-        for (const one of [joining, talking]) await assert.rejects(one, HelperRemovedError);
+        for (const one of [joining, talking]) {
+            await assert.rejects(
+                one,
+                (error) => error instanceof HelperRemovedError && /has removed it/.test(error.message),
+            );
+        }
         assert.equal(begun, false);
         assert.deepEqual(lines, [`waiting for what this run does on ${host}`]);
+    });
+
+    it("looks for another one also after a removal that failed, and does not say that it was removed", async () => {
+        const c1 = removal("controller", "c1");
+        const joining = whileWorking({ name: "w1", through: itselfOf(c1).host }, silentLog, () => assert.fail("begun"));
+        await c1.end(new Error("the drain failed"));
+        await assert.rejects(joining, (error: Error) => {
+            assert.ok(error instanceof HelperRemovedError);
+            assert.match(error.message, /: this run tried to remove it\n/);
+            return true;
+        });
     });
 
     it("one that waited learns that its helper was removed meanwhile, and not that a removal failed or ended before", async () => {
