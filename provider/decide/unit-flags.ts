@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { NodeSettings } from "../facts/host";
+import { namesIn, splitFlag, valuesOf } from "../flags";
 
 /** What of them is in the command line of k0s's service. */
 export type UnitSettings = Pick<NodeSettings, "installFlags" | "taints">;
@@ -17,24 +18,8 @@ const TAINTS = "--taints";
 const KUBELET_EXTRA_ARGS = "--kubelet-extra-args";
 /** `k0s install` writes these lists as one flag, whoever gave their parts: each part is its giver's. */
 const SEPARATORS: Readonly<Record<string, string>> = { [TAINTS]: ",", [KUBELET_EXTRA_ARGS]: " " };
-/** `k0s install` writes the long names (k0s 1.36.3, its source). */
-const LONG_NAMES: Readonly<Record<string, string>> = { "-d": "--debug", "-v": "--verbose", "-l": "--logging" };
 /** They become lines of the unit, not arguments. */
 const ENVIRONMENT = ["--env", "-e"];
-
-/** The same flags, each with its value; `--flag` and `--flag=true` are one flag. Their order counts: some may be given twice. */
-export function normalFlags(flags: readonly string[]): string[] {
-    return flags.map((flag) => {
-        const { name, value } = split(flag);
-        return `${name}=${value}`;
-    });
-}
-
-/** True where both name the same flags: the order counts only among flags of one name. */
-export function sameFlags(before: readonly string[], after: readonly string[]): boolean {
-    const names = new Set([...namesIn(before), ...namesIn(after)]);
-    return [...names].every((name) => isDeepStrictEqual(valuesOf(before, name), valuesOf(after, name)));
-}
 
 /**
  * The arguments of the running service with the program's changes and no other: what somebody else put there stays, and so
@@ -58,7 +43,7 @@ export function unitAfter(args: readonly string[], before: readonly UnitSettings
         } else if (news.length > 0) {
             result = withValues(result, name, news);
         } else if (olds.some((old) => isSame(valuesOf(result, name), old))) {
-            result = result.filter((arg) => split(arg).name !== name);
+            result = result.filter((arg) => splitFlag(arg).name !== name);
         } else if (valuesOf(result, name).length > 0) kept.push(name);
     }
     const changed = changedNames(args, result);
@@ -80,19 +65,6 @@ function flagsOf({ installFlags, taints }: UnitSettings): string[] {
     return [...installFlags, ...(taints.length === 0 ? [] : [`${TAINTS}=${taints.join(",")}`])];
 }
 
-function split(flag: string): { readonly name: string; readonly value: string } {
-    const [, given = flag, value = "true"] = /^(-[^=]*)(?:=([\s\S]*))?$/.exec(flag) ?? [];
-    return { name: LONG_NAMES[given] ?? given, value };
-}
-
-function namesIn(flags: readonly string[]): string[] {
-    return flags.map((flag) => split(flag).name);
-}
-
-function valuesOf(flags: readonly string[], name: string): string[] {
-    return flags.map(split).flatMap((flag) => (flag.name === name ? [flag.value] : []));
-}
-
 /** `k0s install` joins what was given twice. */
 function isSame(inUnit: readonly string[], given: readonly string[]): boolean {
     return inUnit.join(",") === given.join(",") && inUnit.length > 0 === given.length > 0;
@@ -102,8 +74,8 @@ function isSame(inUnit: readonly string[], given: readonly string[]): boolean {
 function withValues(args: readonly string[], name: string, values: readonly string[]): readonly string[] {
     if (isSame(valuesOf(args, name), values)) return args;
     const flags = values.map((value) => `${name}=${value}`);
-    const at = args.findIndex((arg) => split(arg).name === name);
-    const rest = args.filter((arg) => split(arg).name !== name);
+    const at = args.findIndex((arg) => splitFlag(arg).name === name);
+    const rest = args.filter((arg) => splitFlag(arg).name !== name);
     return at < 0 ? [...rest, ...flags] : [...rest.slice(0, at), ...flags, ...rest.slice(at)];
 }
 
@@ -120,7 +92,7 @@ function withParts(
     const stay = found.filter((part) => !ours.includes(part) || wanted.includes(part));
     const result = [...stay, ...wanted.filter((part) => !stay.includes(part))];
     if (isDeepStrictEqual(result, found)) return args;
-    if (result.length === 0) return args.filter((arg) => split(arg).name !== name);
+    if (result.length === 0) return args.filter((arg) => splitFlag(arg).name !== name);
     return withValues(args, name, [result.join(separator)]);
 }
 

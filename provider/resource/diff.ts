@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { sameFlags } from "../decide/unit-flags";
+import { sameFlags } from "../flags";
 import { prefixedLog, silentLog, type Log } from "../log";
 import { completeInputs } from "./check";
 import { withTodaysDefaults } from "./earlier-defaults";

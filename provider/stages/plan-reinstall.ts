@@ -5,10 +5,11 @@ import { argumentsIn, type Init, unitPath, withArguments } from "../adapters/k0s
 import { parseK0sYaml } from "../adapters/k0s/yaml";
 import { markerOf } from "../decide/identity";
 import type { Topic } from "../decide/refusal";
-import { normalFlags, unchangeableFlags, unitAfter } from "../decide/unit-flags";
+import { unchangeableFlags, unitAfter } from "../decide/unit-flags";
 import type { Deadline } from "../deadline";
 import { CommandError, RefusedError } from "../errors";
 import type { NodeSettings } from "../facts/host";
+import { normalFlags } from "../flags";
 import type { NodeInputs } from "../inputs";
 import type { HostOperation } from "../pipelines/operation";
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "mocha";
-import { sameFlags, unchangeableFlags, unitAfter, type UnitSettings } from "../../provider/decide/unit-flags";
+import { unchangeableFlags, unitAfter, type UnitSettings } from "../../provider/decide/unit-flags";
+import { sameFlags } from "../../provider/flags";
 
 function settings(installFlags: readonly string[], taints: readonly string[] = []): UnitSettings {
     return { installFlags, taints };
