@@ -12,6 +12,10 @@ function aMemberIsGone({ kind, what }: SimEvent): boolean {
     return kind === "etcd" && what.endsWith(" removed");
 }
 
+function aControllerIsInstalled(event: SimEvent): boolean {
+    return runs("c2", "install-service")(event) || runs("c3", "install-service")(event);
+}
+
 function describeKills(title: string, tests: Parameters<typeof describeEngine>[1]): void {
     if (seesProcesses) describeEngine(title, tests, CUT_SHORT);
 }
@@ -21,9 +25,10 @@ describeKills("a `pulumi up` that creates, its CLI killed", (start) => {
         const scene = await start(["c2", "c3", "w1"], OPTIONS);
         const { sim, engine, program } = scene;
         const nodes = program(["c2", "c3"], ["w1"]);
-        await killed(scene, "cli", runs("c2", "install-service"), () => engine.up(nodes));
+        await killed(scene, "cli", aControllerIsInstalled, () => engine.up(nodes));
         // One of the two waited for the lock of the other.
-        assert.deepEqual(writesOn(sim, "c3"), []);
+        const queued = ["c2", "c3"].filter((name) => writesOn(sim, name).length === 0);
+        assert.equal(queued.length, 1);
         assertUnlocked(sim);
         await assert.rejects(engine.up(nodes), /pulumi cancel/);
         await engine.cancel();
