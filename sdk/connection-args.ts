@@ -1,9 +1,9 @@
 /** Inputs that say how to reach the machine and its cluster. */
 import type { Input } from "@pulumi/pulumi";
 
-/** How to log in to a host. Names, units and defaults are those of `@pulumi/command`'s connection, but `host`. */
-export interface ConnectionArgs {
-    /** Login name. Anybody but root needs `sudo`, without a password or with `sudoPassword`. Default `root`. */
+/** How to log in to a host or a bastion host. Names, units and defaults are those of `@pulumi/command`'s connection, but `host`. */
+interface LoginArgs {
+    /** Login name. Anybody but root needs `sudo` on a host, without a password or with `sudoPassword`. Default `root`. */
     readonly user?: Input<string>;
     /** TCP port of sshd, 1 to 65535. Default 22. */
     readonly port?: Input<number>;
@@ -19,14 +19,18 @@ export interface ConnectionArgs {
      */
     readonly agentSocketPath?: Input<string>;
     /**
-     * The key that the host must present: a public key (`ssh-ed25519 AAAA…`) or its fingerprint (`SHA256:…`), of the target,
-     * also behind a proxy. Another key ends the operation at once, without a second try. Default: any key is accepted.
+     * The key that this host must present: a public key (`ssh-ed25519 AAAA…`) or its fingerprint (`SHA256:…`); a target's is its
+     * own also behind a proxy. Another key ends the operation at once, without a second try. Default: any key is accepted.
      */
     readonly hostKey?: Input<string>;
     /** How many times dialling may fail before that is reported; -1 = until the time limit (`timeouts.connect`). Default 10. */
     readonly dialErrorLimit?: Input<number>;
     /** Seconds for one attempt; 0 = no limit of its own. Default 15. */
     readonly perDialTimeout?: Input<number>;
+}
+
+/** How to log in to a host. */
+export interface ConnectionArgs extends LoginArgs {
     /** A bastion host to go through. Default: none. */
     readonly proxy?: Input<ProxyConnectionArgs>;
     /** Password for `sudo`; given to it on its standard input. Stored as a secret. Default: sudo asks for none. */
@@ -34,27 +38,9 @@ export interface ConnectionArgs {
 }
 
 /** A bastion host: its address, and the login there. */
-export interface ProxyConnectionArgs {
+export interface ProxyConnectionArgs extends LoginArgs {
     /** Address or name of the bastion host. */
     readonly host: Input<string>;
-    /** Login name. Default `root`. */
-    readonly user?: Input<string>;
-    /** TCP port of sshd. Default 22. */
-    readonly port?: Input<number>;
-    /** Content of a private key. Stored as a secret. */
-    readonly privateKey?: Input<string>;
-    /** Passphrase of `privateKey`. Stored as a secret. */
-    readonly privateKeyPassword?: Input<string>;
-    /** Login password. Stored as a secret. */
-    readonly password?: Input<string>;
-    /** Socket of an SSH agent. Default: that of `SSH_AUTH_SOCK`, where it is set, tried after all else. */
-    readonly agentSocketPath?: Input<string>;
-    /** The key that the bastion host must present. Default: any. */
-    readonly hostKey?: Input<string>;
-    /** How many times dialling may fail; -1 = until the time limit. Default 10. */
-    readonly dialErrorLimit?: Input<number>;
-    /** Seconds for one attempt; 0 = no limit of its own. Default 15. */
-    readonly perDialTimeout?: Input<number>;
 }
 
 /** A controller of the cluster, to get help from. */
