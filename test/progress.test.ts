@@ -34,11 +34,11 @@ describe("the progress of a long wait", () => {
                 }),
             20,
         );
-        assert.equal(await next(), "joining etcd … 0 s so far: no member at its address yet");
+        assert.match(await next(), /^joining etcd … \d+ s so far: no member at its address yet$/);
         state = "member f03 is a learner\nand more";
         const told: string[] = [];
         while (told.at(-1)?.includes("learner") !== true) told.push(await next());
-        assert.equal(told.at(-1), "joining etcd … 0 s so far: member f03 is a learner");
+        assert.match(told.at(-1) ?? "", /^joining etcd … \d+ s so far: member f03 is a learner$/);
         isOver = true;
         assert.equal(await wait, "voter");
     });
@@ -47,7 +47,7 @@ describe("the progress of a long wait", () => {
         const { log, next } = listening();
         const line = next();
         await tellingProgress(log, "staging k0s", SOON, () => line, 5);
-        assert.equal(await line, "staging k0s … 0 s so far");
+        assert.match(await line, /^staging k0s … \d+ s so far$/);
     });
 
     it("is not told of what is over soon, nor after a failure", async () => {
@@ -76,6 +76,6 @@ describe("the progress of a long wait", () => {
             },
             5,
         );
-        assert.equal(await line, "leaving etcd … 0 s so far: member f03 is still in etcd");
+        assert.match(await line, /^leaving etcd … \d+ s so far: member f03 is still in etcd$/);
     });
 });

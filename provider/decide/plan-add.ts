@@ -169,7 +169,9 @@ function refuseQuorum(situation: Situation, { steps, undo }: Course): Refusal | 
         unstarted: unstarted.length,
         maxControllers: inputs.maxControllers,
     });
-    return permission.ok ? undefined : refuse(permission.why, members.map(describeHealth), "quorum");
+    if (permission.ok) return undefined;
+    const refusal = refuse(permission.why, members.map(describeHealth), "quorum");
+    return permission.isLimit ? { ...refusal, isLimit: true } : refusal;
 }
 
 function toPlan(situation: Situation, seen: Look, { steps, undo, resumes }: Course): AddPlan {

@@ -190,7 +190,8 @@ function refuseQuorum(situation: RemovalSituation, { steps, verdict }: Course): 
     });
     if (permission.ok) return undefined;
     const what = `${describeMember(member)} cannot be removed: ${permission.why}`;
-    return refuse(what, situation.cluster.members.map(describeHealth), "quorum");
+    const refusal = refuse(what, situation.cluster.members.map(describeHealth), "quorum");
+    return permission.isLimit ? { ...refusal, isLimit: true } : refusal;
 }
 
 function refuseStranding(situation: RemovalSituation, { verdict }: Course): Refusal | undefined {

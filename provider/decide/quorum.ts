@@ -21,7 +21,13 @@ export interface Addition {
     readonly maxControllers: number;
 }
 
-export type Permission = { readonly ok: true } | { readonly ok: false; readonly why: string };
+export type Permission =
+    | { readonly ok: true }
+    | {
+          readonly ok: false;
+          readonly why: string;
+          /** It is the program's limit, and no state that passes. */ readonly isLimit?: true;
+      };
 
 /** `spec-leave`: k0s takes the member out itself. `member-remove`: etcd's MemberRemove through a survivor, by ID. */
 export type LeaveMethod = "spec-leave" | "member-remove";
@@ -35,7 +41,7 @@ export function mayRemove({ voters, healthy, targetIsVoter, targetHealthy, minCo
     if (!targetIsVoter) return { ok: true };
     if (voters <= 1) return no("it is the last controller of the cluster");
     if (voters - 1 < minControllers) {
-        return no(`${voters - 1} controllers would be left, fewer than cluster.minControllers (${minControllers})`);
+        return limit(`${voters - 1} controllers would be left, fewer than cluster.minControllers (${minControllers})`);
     }
     if (!targetHealthy) {
         return healthy >= majority(voters) ? { ok: true } : no(`${count(healthy, voters)}: no quorum to commit it`);
@@ -48,7 +54,7 @@ export function mayRemove({ voters, healthy, targetIsVoter, targetHealthy, minCo
 /** safety.md 8, adding. */
 export function mayAdd({ voters, healthy, learners, unstarted, maxControllers }: Addition): Permission {
     if (voters + 1 > maxControllers) {
-        return no(`there would be ${voters + 1} controllers, more than cluster.maxControllers (${maxControllers})`);
+        return limit(`there would be ${voters + 1} controllers, more than cluster.maxControllers (${maxControllers})`);
     }
     if (unstarted > 0) return no("an etcd member was added and never started");
     if (learners > 0) return no("an etcd member is still a learner");
@@ -72,6 +78,10 @@ export function howToLeave(
 
 function count(healthy: number, voters: number): string {
     return `${healthy} of ${voters} voting members are healthy`;
+}
+
+function limit(why: string): Permission {
+    return { ok: false, why, isLimit: true };
 }
 
 function no(why: string): Permission {

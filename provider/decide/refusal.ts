@@ -36,6 +36,8 @@ export interface Refusal {
     readonly topic?: Topic;
     /** True where the state may pass by itself within seconds: look again for a bounded time before believing it. */
     readonly lookAgain: boolean;
+    /** It is a limit that the program sets, whatever becomes of the cluster meanwhile. */
+    readonly isLimit?: true;
     /** What to do now, where the runbook is not needed for it. */
     readonly advice?: string;
 }

@@ -64,8 +64,8 @@ export async function decideBeforeLock<D extends { readonly plan: { readonly kin
     const isChanging = (): Promise<boolean> => isHeld(cluster.kube, { controlPlane: true });
     const wasChanging = inputs.role !== "worker" && (await isChanging());
     const decided = await decide();
-    const { kind, topic, what } = decided.plan as Partial<Refusal>;
-    if (kind === "refuse" && OF_MEMBERS.includes(topic) && (wasChanging || (await isChanging()))) {
+    const { kind, topic, what, isLimit } = decided.plan as Partial<Refusal>;
+    if (kind === "refuse" && OF_MEMBERS.includes(topic) && !isLimit && (wasChanging || (await isChanging()))) {
         log.line(`decided again when nobody changes the control plane any more: ${what ?? ""}`);
         return decided;
     }

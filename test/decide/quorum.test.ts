@@ -68,6 +68,7 @@ describe("quorum", () => {
         assert.deepEqual(mayRemove({ ...live, minControllers: 3 }), {
             ok: false,
             why: "2 controllers would be left, fewer than cluster.minControllers (3)",
+            isLimit: true,
         });
         const healthy = { voters: 3, healthy: 3, learners: 0, unstarted: 0 };
         assert.ok(mayAdd({ ...healthy, maxControllers: 4 }).ok);

@@ -97,7 +97,10 @@ describe("a node in state", function () {
         );
         await world.create("c2");
         assert.deepEqual(
-            sim.members().map(({ name }) => name),
+            sim
+                .members()
+                .map(({ name }) => name)
+                .sort(),
             ["c1", "c2"],
         );
         await world.rest();

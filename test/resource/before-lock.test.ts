@@ -26,7 +26,7 @@ describe("a decision before the lock", () => {
         const log = { line: (text: string): void => void lines.push(text) };
         return { cluster: { kube }, inputs: { host: "10.0.0.3", role }, log } as unknown as Session;
     };
-    const decide = (plan: { readonly kind: string }) => decideBeforeLock(session(), async () => ({ plan }));
+    const decide = (plan: { readonly kind: string; readonly isLimit?: true }) => decideBeforeLock(session(), async () => ({ plan }));
 
     it("ends with a refusal while nobody changes the control plane", async () => {
         await assert.rejects(decide(LEARNER), RefusedError);
@@ -45,6 +45,7 @@ describe("a decision before the lock", () => {
     it("is a refusal all the same for any other reason, and a plan where nothing speaks against it", async () => {
         holders = ["them"];
         await assert.rejects(decide(NAMED), RefusedError);
+        await assert.rejects(decide({ ...LEARNER, isLimit: true }), RefusedError);
         const plan = { kind: "add" };
         assert.equal((await decide(plan)).plan, plan);
     });

@@ -176,7 +176,7 @@ export class Watch {
         this.sim.onEvent(undefined);
         // After what is being done now, and before anybody hears of it.
         this.sim.cutOff(true);
-        setImmediate(this.besides);
+        queueMicrotask(this.besides);
     }
 }
 
