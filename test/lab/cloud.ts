@@ -11,8 +11,8 @@ const FIXED = [c1, c2, c3];
 
 /**
  * A cloud whose instances are machines of the lab, for the resource `Machine` of `test/e2e/machines.ts`: boots one, or ends
- * one, and its disk with it. A machine at a fixed address is made only once the one before has ended. The provider of that
- * resource runs in another process, so it is asked by HTTP.
+ * one, and its disk with it. At a fixed address the first instance is the lab's machine, and each later one another machine,
+ * made only once the one before has ended. The provider of that resource runs in another process, so it is asked by HTTP.
  */
 export class LabCloud {
     /** Machines that were ended, each with what k0s or we had left on it. */
@@ -25,7 +25,7 @@ export class LabCloud {
         private readonly server: Server,
     ) {}
 
-    /** The lab's first controller is given to the first one who asks: a machine that is there already. */
+    /** Who asks first for a new machine is given the lab's first controller, which is there already. */
     static async start(lab: Lab): Promise<LabCloud> {
         const server = createServer((request, response) => {
             const [, action = "", what = ""] = (request.url ?? "").split("/");
@@ -59,29 +59,25 @@ export class LabCloud {
     private async make(address: string): Promise<{ readonly id: string; readonly address: string }> {
         this.made += 1;
         const id = `i-${this.made}`;
-        const machine = this.made === 1 ? this.lab.controllers[0] : undefined;
-        const made = machine ?? (await this.boot(address === "" ? this.newMachine() : machineOn(address)));
-        this.instances.set(id, made);
-        return { id, address: made.address };
-    }
-
-    private newMachine(): Machine {
-        return machineAt(`m${this.made}`, FIRST_BYTE + this.made);
-    }
-
-    private async boot(machine: Machine): Promise<Machine> {
-        if (this.machines.includes(machine)) throw new Error(`${machine.address} is in use`);
-        await bootMachine(machine);
+        const machine = address === "" ? this.nextMachine() : machineOn(address);
+        if ([...this.instances.values()].includes(machine)) throw new Error(`${address} is in use`);
+        const isThere = this.machines.includes(machine);
+        if (!isThere) await bootMachine(machine);
         await this.lab.placeImage(machine);
-        this.lab.controllers.push(machine);
-        return machine;
+        if (!isThere) this.lab.controllers.push(machine);
+        this.instances.set(id, machine);
+        return { id, address: machine.address };
+    }
+
+    private nextMachine(): Machine {
+        const next = machineAt(`m${this.made}`, FIRST_BYTE + this.made);
+        return this.made === 1 ? (this.lab.controllers[0] ?? next) : next;
     }
 
     private async end(id: string): Promise<object> {
         const machine = this.instances.get(id);
-        const index = this.lab.controllers.findIndex((candidate) => candidate === machine);
-        if (machine === undefined || index < 0) throw new Error(`there is no instance ${id}`);
-        this.lab.controllers.splice(index, 1);
+        if (machine === undefined || !this.instances.delete(id)) throw new Error(`there is no instance ${id}`);
+        this.lab.controllers.splice(this.lab.controllers.indexOf(machine), 1);
         this.ended.push({ machine, left: await tracesOn(machine) });
         await destroyMachine(machine);
         return {};

@@ -12,13 +12,13 @@ import { CONTROLLER_FLAGS, describeOnOwnLab, type Lab, WORKER_FLAGS } from "./la
 import { addressAt, c1, c2, c3, hostKeyOf, type Machine, on, w1 } from "./machines";
 import { watched } from "./watch";
 
-const ALL = [c1, c2, c3] as const;
+const ALL: readonly [Machine, ...Machine[]] = [c1, c2, c3];
 /** The guide's network and user, and the lab's. */
 const GUIDE = guideProgram("replacing-ec2-controllers", 2)
     .replaceAll("10.0.1.", addressAt(0).replace(/0$/, ""))
     .replace('"ubuntu"', '"root"');
 
-describeOnOwnLab("replacing the machines of controllers that keep their addresses", { controllers: [c1] }, (lab) => {
+describeOnOwnLab("replacing the machines of controllers that keep their addresses", { controllers: ALL }, (lab) => {
     let cloud: LabCloud;
 
     before("starts the cloud", async () => (cloud = await LabCloud.start(lab())));
@@ -31,7 +31,7 @@ describeOnOwnLab("replacing the machines of controllers that keep their addresse
         return lab().engine.up(programOf(lab(), cloud));
     };
 
-    it("adopts the first controller, joins two more and a worker, with the program of the guide", async () => {
+    it("adopts the first controller, joins two blank machines and a worker, with the program of the guide", async () => {
         await up("old");
         await assertCluster({ controllers: ALL, workers: [w1] });
     });
