@@ -13,6 +13,8 @@ import { addressAt, c1, c2, c3, hostKeyOf, type Machine, on, w1 } from "./machin
 import { watched } from "./watch";
 
 const ALL: readonly [Machine, ...Machine[]] = [c1, c2, c3];
+/** Seconds that a user of the API may have to wait, with a margin for hosts that share few cores. */
+const LONGEST_GAP = 5;
 /** The guide's network and user, and the lab's. */
 const GUIDE = guideProgram("replacing-ec2-controllers", 2)
     .replaceAll("10.0.1.", addressAt(0).replace(/0$/, ""))
@@ -47,7 +49,7 @@ describeOnOwnLab("replacing the machines of controllers that keep their addresse
         );
         assert.deepEqual(voters, [3, 2, 3, 2, 3, 2, 3]);
         assert.equal(clusterIds.length, 1);
-        assert.ok(written.writes > 0);
+        assert.ok(written.longestGap < LONGEST_GAP, `nothing could be written for ${written.longestGap} s`);
         assert.deepEqual(
             cloud.ended,
             ALL.map((machine) => ({ machine, left: [] })),
