@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { it } from "mocha";
-import { type CustomResourceOptions, type Output, output } from "@pulumi/pulumi";
+import { type CustomResourceOptions, output } from "@pulumi/pulumi";
 import type { PulumiFn } from "@pulumi/pulumi/automation";
 import { MkeControllerNode, type MkeControllerNodeArgs } from "pulumi-mke";
 import { asProgram, guideProgram } from "./guide-program";
-import { Cloud, Machine } from "./machines";
+import { Cloud, ec2InstancesOf } from "./machines";
 import { describeEngine, memberNames, type Scene } from "./scene";
 
 const NAMES = ["c1", "c2", "c3"] as const;
@@ -103,15 +103,6 @@ describeEngine("replacing machines that keep their addresses, with the program o
 
 /** The page's own program, with instances of that cloud, and nodes that are logged in to as the simulation wants. */
 function programOf({ sim }: Scene, cloud: Cloud, source: string): PulumiFn {
-    class Instance extends Machine {
-        get privateIp(): Output<string> {
-            return this.address;
-        }
-
-        constructor(name: string, { ami, privateIp }: Record<string, string>, options?: CustomResourceOptions) {
-            super(name, { cloud: cloud.url, image: ami ?? "", address: privateIp ?? "" }, options);
-        }
-    }
     class Node extends MkeControllerNode {
         constructor(name: string, args: MkeControllerNodeArgs, options?: CustomResourceOptions) {
             const connection = sim.connectionArgs("c1");
@@ -120,7 +111,10 @@ function programOf({ sim }: Scene, cloud: Cloud, source: string): PulumiFn {
             super(name, { ...args, cluster, connection, preflight: { os: false, minDiskMiB: false } }, options);
         }
     }
-    return asProgram(source, { "@pulumi/aws": { ec2: { Instance } }, "pulumi-mke": { MkeControllerNode: Node } });
+    return asProgram(source, {
+        "@pulumi/aws": { ec2: { Instance: ec2InstancesOf(cloud.url) } },
+        "pulumi-mke": { MkeControllerNode: Node },
+    });
 }
 
 /** What a machine and its member are known by. */

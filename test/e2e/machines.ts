@@ -124,3 +124,18 @@ export class Machine extends pulumi.dynamic.Resource {
         super(machineProvider, name, { address: undefined, ...args }, opts);
     }
 }
+
+/** `ec2.Instance` as the guides use it, of that cloud. */
+export function ec2InstancesOf(cloud: string): new (...args: Ec2InstanceParameters) => Machine {
+    return class extends Machine {
+        get privateIp(): pulumi.Output<string> {
+            return this.address;
+        }
+
+        constructor(...[name, { ami, privateIp }, options]: Ec2InstanceParameters) {
+            super(name, { cloud, image: ami ?? "", address: privateIp ?? "" }, options);
+        }
+    };
+}
+
+type Ec2InstanceParameters = [name: string, args: Record<string, string>, options?: pulumi.CustomResourceOptions];

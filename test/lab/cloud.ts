@@ -2,18 +2,22 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tracesOn } from "./inspect";
 import type { Lab } from "./lab";
-import { bootMachine, destroyMachine, type Machine, machineAt } from "./machines";
+import { bootMachine, c1, c2, c3, destroyMachine, type Machine, machineAt } from "./machines";
 
 /** Last byte of the address of the n-th machine that is made. */
 const FIRST_BYTE = 30;
+/** Whose addresses an instance may be given. */
+const FIXED = [c1, c2, c3];
 
 /**
  * A cloud whose instances are machines of the lab, for the resource `Machine` of `test/e2e/machines.ts`: boots one, or ends
- * one. The provider of that resource runs in another process, so it is asked by HTTP.
+ * one, and its disk with it. At a fixed address the first instance is the lab's machine, and each later one another machine,
+ * made only once the one before has ended. The provider of that resource runs in another process, so it is asked by HTTP.
  */
 export class LabCloud {
     /** Machines that were ended, each with what k0s or we had left on it. */
     readonly ended: { readonly machine: Machine; readonly left: readonly string[] }[] = [];
+    private readonly instances = new Map<string, Machine>();
     private made = 0;
 
     private constructor(
@@ -21,11 +25,11 @@ export class LabCloud {
         private readonly server: Server,
     ) {}
 
-    /** The lab's first controller is given to the first one who asks: a machine that is there already. */
+    /** Who asks first for a new machine is given the lab's first controller, which is there already. */
     static async start(lab: Lab): Promise<LabCloud> {
         const server = createServer((request, response) => {
-            const [, action = "", name = ""] = (request.url ?? "").split("/");
-            const done = action === "make" ? cloud.make() : cloud.end(name);
+            const [, action = "", what = ""] = (request.url ?? "").split("/");
+            const done = action === "make" ? cloud.make(what) : cloud.end(what);
             done.then(
                 (answer) => response.end(JSON.stringify(answer)),
                 // Broken off: the resource must fail.
@@ -51,23 +55,37 @@ export class LabCloud {
         this.server.close();
     }
 
-    private async make(): Promise<{ readonly id: string; readonly address: string }> {
+    /** `address`: "" for a new one. */
+    private async make(address: string): Promise<{ readonly id: string; readonly address: string }> {
         this.made += 1;
-        const [first] = this.lab.controllers;
-        if (this.made === 1 && first !== undefined) return { id: first.name, address: first.address };
-        const machine = machineAt(`m${this.made}`, FIRST_BYTE + this.made);
-        await bootMachine(machine);
+        const id = `i-${this.made}`;
+        const machine = address === "" ? this.nextMachine() : machineOn(address);
+        if ([...this.instances.values()].includes(machine)) throw new Error(`${address} is in use`);
+        const isThere = this.machines.includes(machine);
+        if (!isThere) await bootMachine(machine);
         await this.lab.placeImage(machine);
-        this.lab.controllers.push(machine);
-        return { id: machine.name, address: machine.address };
+        if (!isThere) this.lab.controllers.push(machine);
+        this.instances.set(id, machine);
+        return { id, address: machine.address };
     }
 
-    private async end(name: string): Promise<object> {
-        const index = this.lab.controllers.findIndex((machine) => machine.name === name);
-        const [machine] = index < 0 ? [] : this.lab.controllers.splice(index, 1);
-        if (machine === undefined) throw new Error(`no machine ${name}`);
+    private nextMachine(): Machine {
+        const next = machineAt(`m${this.made}`, FIRST_BYTE + this.made);
+        return this.made === 1 ? (this.lab.controllers[0] ?? next) : next;
+    }
+
+    private async end(id: string): Promise<object> {
+        const machine = this.instances.get(id);
+        if (machine === undefined || !this.instances.delete(id)) throw new Error(`there is no instance ${id}`);
+        this.lab.controllers.splice(this.lab.controllers.indexOf(machine), 1);
         this.ended.push({ machine, left: await tracesOn(machine) });
         await destroyMachine(machine);
         return {};
     }
+}
+
+function machineOn(address: string): Machine {
+    const machine = FIXED.find((candidate) => candidate.address === address);
+    if (machine === undefined) throw new Error(`no machine has the address ${address}`);
+    return machine;
 }
