@@ -26,7 +26,8 @@ describe("a decision before the lock", () => {
         const log = { line: (text: string): void => void lines.push(text) };
         return { cluster: { kube }, inputs: { host: "10.0.0.3", role }, log } as unknown as Session;
     };
-    const decide = (plan: { readonly kind: string; readonly isLimit?: true }) => decideBeforeLock(session(), async () => ({ plan }));
+    const decide = (plan: { readonly kind: string; readonly isLimit?: true }) =>
+        decideBeforeLock(session(), async () => ({ plan }));
 
     it("ends with a refusal while nobody changes the control plane", async () => {
         await assert.rejects(decide(LEARNER), RefusedError);
