@@ -66,7 +66,7 @@ describeEngine("replacing machines that keep their addresses, with the program o
         // A removal that begins late finds the one before back already. How far that gets is not said without the chain.
         const refusal = await up(scene, chained.replace(CHAIN, ""), "new").then(
             () => undefined,
-            (error: Error) => error.message,
+            (error: unknown) => String(error),
         );
         if (refusal !== undefined) assert.match(refusal, /fewer than cluster\.minControllers \(2\)/);
         assert.equal(seen.mostAway, 1);
