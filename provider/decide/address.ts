@@ -1,3 +1,5 @@
+import type { Member } from "../facts/cluster";
+
 /** One spelling for an address: IPv6 compressed and without brackets or zone, everything in lower case. */
 export function normalAddress(address: string): string {
     const bare = address
@@ -22,4 +24,9 @@ export function sharedAddresses(some: readonly string[], others: readonly string
 /** Every address a host is known by: those of its interfaces and the one it was reached at. */
 export function addressesOf(host: { readonly address: string; readonly addresses: readonly string[] }): string[] {
     return [...new Set([...host.addresses, host.address].map(normalAddress))];
+}
+
+/** The etcd member whose peers reach it at that address. */
+export function memberAt(members: readonly Member[], address: string): Member | undefined {
+    return members.find(({ peerHosts }) => sharedAddresses(peerHosts, [address]).length > 0);
 }

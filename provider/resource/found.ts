@@ -1,5 +1,5 @@
 import { Deadline } from "../deadline";
-import { sharedAddresses } from "../decide/address";
+import { memberAt } from "../decide/address";
 import { memberIdToHex } from "../facts/cluster";
 import { readCluster } from "../facts/cluster-view";
 import type { HostOperation } from "../pipelines/operation";
@@ -14,7 +14,7 @@ export async function foundReady(operation: HostOperation): Promise<FoundOutputs
         target.probe(probePaths(inputs), deadline),
         readCluster(cluster, {}, deadline),
     ]);
-    const member = facts.members.find(({ peerHosts }) => sharedAddresses(peerHosts, [peerAddress]).length > 0);
+    const member = memberAt(facts.members, peerAddress);
     return {
         ...identity(operation),
         status: "ready",

@@ -1,4 +1,4 @@
-import { sharedAddresses } from "../decide/address";
+import { memberAt } from "../decide/address";
 import { isGone } from "../decide/gone";
 import { removeHost } from "../decide/mke-hosts";
 import type { RepairAction } from "../decide/repair";
@@ -74,7 +74,7 @@ function memberIdOf(
     { memberId }: NodeOutputs,
 ): string | undefined {
     if (memberId === undefined || targetEtcd === undefined || targetEtcd === "hangs") return memberId;
-    const member = members.find(({ peerHosts }) => sharedAddresses(peerHosts, [peerAddress]).length > 0);
+    const member = memberAt(members, peerAddress);
     const isServed = member !== undefined && targetEtcd.memberIds?.includes(member.id) === true;
     return isServed && targetEtcd.clusterId === helper.etcdClusterId ? memberIdToHex(member.id) : memberId;
 }

@@ -1,4 +1,4 @@
-import { sharedAddresses } from "../decide/address";
+import { memberAt } from "../decide/address";
 import { describeHealth } from "../decide/plan-common";
 import { mayRestart } from "../decide/restart";
 import { type Deadline, waitFor } from "../deadline";
@@ -15,7 +15,7 @@ const KUBELET_PORT = 10250;
 const CONFIG_MODE = 0o600;
 
 export function ownMember({ clusterFacts, peerAddress }: HostOperation): Member | undefined {
-    return clusterFacts.members.find(({ peerHosts }) => sharedAddresses(peerHosts, [peerAddress]).length > 0);
+    return memberAt(clusterFacts.members, peerAddress);
 }
 
 /** k0s.yaml with the changed settings; k0s reads it when it starts. */

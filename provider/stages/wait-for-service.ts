@@ -1,4 +1,4 @@
-import { sharedAddresses } from "../decide/address";
+import { memberAt } from "../decide/address";
 import { countVoters, describeHealth } from "../decide/plan-common";
 import { majority } from "../decide/quorum";
 import { type Deadline, waitFor, type WaitOptions } from "../deadline";
@@ -68,5 +68,5 @@ async function ownMember(operation: HostOperation, deadline: Deadline): Promise<
 }
 
 function findOwn({ peerAddress }: HostOperation, members: readonly Member[]): Member | undefined {
-    return members.find(({ peerHosts }) => sharedAddresses(peerHosts, [peerAddress]).length > 0);
+    return memberAt(members, peerAddress);
 }
