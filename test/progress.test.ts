@@ -4,7 +4,7 @@ import { Deadline, waitFor } from "../provider/deadline";
 import { silentLog } from "../provider/log";
 import { tellingProgress } from "../provider/progress";
 
-const SOON = Deadline.afterSeconds(60);
+const soon = (): Deadline => Deadline.afterSeconds(60);
 
 /** A log that lets a test wait for its lines. */
 function listening(): { readonly log: { line(text: string): void }; readonly next: () => Promise<string> } {
@@ -23,7 +23,7 @@ describe("the progress of a long wait", () => {
         const wait = tellingProgress(
             log,
             "joining etcd",
-            SOON,
+            soon(),
             (deadline) =>
                 waitFor<string>({
                     stage: "joining etcd",
@@ -46,20 +46,20 @@ describe("the progress of a long wait", () => {
     it("is told where nothing can be seen, such as a copy that runs", async () => {
         const { log, next } = listening();
         const line = next();
-        await tellingProgress(log, "staging k0s", SOON, () => line, 5);
+        await tellingProgress(log, "staging k0s", soon(), () => line, 5);
         assert.match(await line, /^staging k0s … \d+ s so far$/);
     });
 
     it("is not told of what is over soon, nor after a failure", async () => {
         const lines: string[] = [];
         const log = { line: (text: string): void => void lines.push(text) };
-        assert.equal(await tellingProgress(log, "stopping k0s", SOON, () => Promise.resolve("done"), 1), "done");
+        assert.equal(await tellingProgress(log, "stopping k0s", soon(), () => Promise.resolve("done"), 1), "done");
         await assert.rejects(
-            tellingProgress(log, "stopping k0s", SOON, () => Promise.reject(new Error("broken")), 1),
+            tellingProgress(log, "stopping k0s", soon(), () => Promise.reject(new Error("broken")), 1),
             /broken/,
         );
         // A timer that was left would be heard before this one.
-        await tellingProgress(silentLog, "waiting", SOON, () => new Promise((resolve) => setTimeout(resolve, 5)));
+        await tellingProgress(silentLog, "waiting", soon(), () => new Promise((resolve) => setTimeout(resolve, 5)));
         assert.deepEqual(lines, []);
     });
 
@@ -69,7 +69,7 @@ describe("the progress of a long wait", () => {
         await tellingProgress(
             log,
             "leaving etcd",
-            SOON,
+            soon(),
             async (deadline) => {
                 deadline.within(1000).tell("member f03 is still in etcd");
                 await line;

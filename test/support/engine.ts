@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -15,7 +16,10 @@ import type {
     UpOptions,
 } from "@pulumi/pulumi/automation";
 import { LocalWorkspace, PulumiCommand } from "@pulumi/pulumi/automation";
+import * as runtime from "@pulumi/pulumi/runtime";
 import { endNow, type EngineProcess, processesWith } from "./engine-processes";
+
+keepConnectionsApart();
 
 export interface EngineOptions {
     /** Of the stack; default `test`. */
@@ -237,6 +241,16 @@ async function createStack(
             envVars: { ...environment(folder), ...(verbose && { PULUMI_DEBUG_GRPC: grpcLogIn(folder) }), ...env },
         },
     );
+}
+
+/**
+ * gRPC shares connections by address across a process. Those that a killed engine left are retried for minutes, and a later
+ * engine that happens to get the same port would be "UNAVAILABLE". The SDK does not publish the options of its clients.
+ */
+function keepConnectionsApart(): void {
+    const { grpcClientOptions } = runtime as { grpcClientOptions?: Record<string, unknown> };
+    assert(grpcClientOptions, "this SDK keeps the options of its gRPC clients elsewhere");
+    grpcClientOptions["grpc.use_local_subchannel_pool"] = 1;
 }
 
 /** The Automation API takes a folder with `bin/pulumi` in it, or what is on PATH. */
