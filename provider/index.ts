@@ -3,11 +3,10 @@
  * exists. Everything is loaded when it is first needed, so that a preview loads neither SSH nor Kubernetes nor etcd.
  */
 import { asOperation, watchEngine } from "./engine";
-import type { NodeInputs } from "./inputs";
+import type { NodeInputs, NodeKind } from "./inputs";
 import { prefixedLog } from "./log";
 import type { CheckResult } from "./resource/check";
 import type { DiffResult } from "./resource/diff";
-import type { NodeKind } from "./resource/schema";
 import type { Bag } from "./resource/shape";
 import type { NodeOutputs } from "./resource/state";
 

@@ -5,6 +5,14 @@
 
 export type Role = "controller+worker" | "controller" | "worker";
 
+/** Which of the two resources: both share inputs, outputs and most of the code. */
+export type NodeKind = "controller" | "worker";
+
+/** The kind that a role belongs to; what is no role at all, in inputs that nobody checked yet, counts as a controller's. */
+export function kindOf(role: unknown): NodeKind {
+    return role === "worker" ? "worker" : "controller";
+}
+
 /** Login to a host; names, units and defaults as in pulumi-command's `Connection`, without `host`. */
 export interface Connection {
     readonly user: string;

@@ -1,3 +1,6 @@
+import { splitFlag } from "../flags";
+import type { Role } from "../inputs";
+
 /**
  * The flags with which a node's k0s takes part in an external cloud provider, given when it is installed, so that it is not
  * installed twice (spec/002, "Cloud provider reinstall"). Its Node carries the taint
@@ -8,7 +11,7 @@ export interface CloudProviderFacts {
     readonly mke: boolean;
     /** argv of the helper's k0s. */
     readonly helperArgs: readonly string[];
-    readonly role: "controller+worker" | "controller" | "worker";
+    readonly role: Role;
     /** What the program gives itself; its word counts. */
     readonly installFlags: readonly string[];
 }
@@ -33,9 +36,9 @@ export function cloudProviderFlags({ mke, helperArgs, role, installFlags }: Clou
 }
 
 function isOn(args: readonly string[], name: string): boolean {
-    return args.includes(name) || args.includes(`${name}=true`);
+    return args.map(splitFlag).some((flag) => flag.name === name && flag.value === "true");
 }
 
 function nameOf(flag: string): string {
-    return flag.split("=")[0] ?? flag;
+    return splitFlag(flag).name;
 }

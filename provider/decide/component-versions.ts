@@ -1,5 +1,6 @@
 import type { MkeConfigObject, PlanObject } from "../adapters/kube/mke";
 import type { ClusterFacts, NodeObject } from "../facts/cluster";
+import type { NodeKind } from "../inputs";
 import { versionProblems } from "./cluster-health";
 
 /** What the comparison is made on. */
@@ -11,7 +12,7 @@ export interface Versions {
     /** undefined where the cluster has none. */
     readonly mkeConfig: MkeConfigObject | undefined;
     /** The k0s that is about to be installed; undefined for a removal. */
-    readonly installs?: { readonly kind: "controller" | "worker"; readonly version: string };
+    readonly installs?: { readonly kind: NodeKind; readonly version: string };
 }
 
 /**

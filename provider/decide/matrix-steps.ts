@@ -1,7 +1,7 @@
+import type { NodeKind } from "../inputs";
 import type { Verdict } from "./etcd-verdict";
 
 export type Scenario = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10;
-export type NodeKind = "controller" | "worker";
 export type NodeOperation = "add" | "remove";
 
 /** What an add does; everything else is "report, fail". */

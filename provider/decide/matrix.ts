@@ -1,3 +1,4 @@
+import type { NodeKind } from "../inputs";
 import type { Verdict } from "./etcd-verdict";
 import {
     type Action,
@@ -16,7 +17,6 @@ import {
     LEAVE,
     leftovers,
     NO_ETCD,
-    type NodeKind,
     type NodeOperation,
     RESET,
     RESET_AND_NODE,
@@ -27,7 +27,7 @@ import {
     WAIT_READY,
 } from "./matrix-steps";
 
-export type { Action, AddSteps, Cell, NodeKind, NodeOperation, RemoveSteps, Scenario } from "./matrix-steps";
+export type { Action, AddSteps, Cell, NodeOperation, RemoveSteps, Scenario } from "./matrix-steps";
 
 /** Two cells side by side, as in the document: the words and what is done for add, the words and what is done for remove. */
 type Row = readonly [addWords: string, add: Action, removeWords: string, remove: Action];

@@ -1,4 +1,5 @@
 import type { OperationRecord } from "../facts/host";
+import { kindOf } from "../inputs";
 import { addressesOf, sharedAddresses } from "./address";
 import { describeMember } from "./cluster-health";
 import { nameCollisions } from "./collisions";
@@ -11,7 +12,6 @@ import {
     interruptedOperation,
     isPassing,
     isRemoving,
-    kindOf,
     look,
     type Look,
     refuseCell,

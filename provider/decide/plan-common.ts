@@ -1,20 +1,16 @@
 import { type ClusterFacts, type Member, memberIdFromHex, memberIdToHex, type NodeObject } from "../facts/cluster";
 import type { OperationRecord } from "../facts/host";
-import type { Role } from "../inputs";
+import { kindOf } from "../inputs";
 import { addressesOf, normalAddress } from "./address";
 import { describeMember } from "./cluster-health";
 import { type Verdict, type VerdictReport, verdictFor } from "./etcd-verdict";
 import { markerOf, type Mark, whichCluster } from "./identity";
-import { type Cell, needsVerdict, type NodeKind, type NodeOperation } from "./matrix";
+import { type Cell, needsVerdict, type NodeOperation } from "./matrix";
 import { objectNameOf, OWNER_ANNOTATION, TOKEN_ANNOTATION } from "./names";
 import type { PlanInputs, RemovalSituation, Situation } from "./plan-types";
 import { type Refusal, refuse, type Topic } from "./refusal";
 import { checkRole } from "./role";
 import { type ScenarioReport, scenarioOf } from "./scenario";
-
-export function kindOf(role: Role): NodeKind {
-    return role === "worker" ? "worker" : "controller";
-}
 
 /**
  * What stands before everything else: the role on the host (safety.md 3), then which etcd it serves (2). Of a host that

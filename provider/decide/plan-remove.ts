@@ -1,5 +1,6 @@
 import type { ControlNodeObject, Member, NodeObject } from "../facts/cluster";
 import type { HostFacts, OperationRecord } from "../facts/host";
+import { kindOf } from "../inputs";
 import { addressesOf, normalAddress, sharedAddresses } from "./address";
 import { describeMember } from "./cluster-health";
 import { eraOf } from "./era";
@@ -13,7 +14,6 @@ import {
     interruptedOperation,
     isPassing,
     isRemoving,
-    kindOf,
     look,
     type Look,
     refuseCell,

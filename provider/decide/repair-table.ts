@@ -1,3 +1,4 @@
+import type { NodeKind } from "../inputs";
 import type { Verdict } from "./etcd-verdict";
 import type { Scenario } from "./matrix-steps";
 import type { Topic } from "./refusal";
@@ -90,11 +91,7 @@ export const REPAIRS: Readonly<Record<Scenario, RepairRows>> = {
 };
 
 /** The row of one state. Without a verdict where one is needed, the answer is that of VerdictUnknown. */
-export function repairRowFor(
-    scenario: Scenario,
-    verdict: Verdict | undefined,
-    kind: "controller" | "worker",
-): RepairRow {
+export function repairRowFor(scenario: Scenario, verdict: Verdict | undefined, kind: NodeKind): RepairRow {
     const rows = REPAIRS[scenario];
     if (kind === "worker") return rows.worker;
     return "words" in rows.controller ? rows.controller : rows.controller[verdict ?? "VerdictUnknown"];

@@ -1,12 +1,12 @@
 import type { ClusterFacts, NodeObject } from "../facts/cluster";
 import type { HostFacts, OperationRecord } from "../facts/host";
-import type { Role } from "../inputs";
+import { kindOf, type NodeKind, type Role } from "../inputs";
 import { WOBBLE_MS } from "./cluster-health";
 import type { Verdict, VerdictReport } from "./etcd-verdict";
 import { isOtherMachine, markerOf, ownership } from "./identity";
-import { needsVerdict, type NodeKind, type Scenario } from "./matrix";
+import { needsVerdict, type Scenario } from "./matrix";
 import { CORDON_ANNOTATION } from "./names";
-import { annotationOf, interruptedOperation, kindOf, refuseWrongHost, verdictOf } from "./plan-common";
+import { annotationOf, interruptedOperation, refuseWrongHost, verdictOf } from "./plan-common";
 import type { KnownNode, TargetEtcd } from "./plan-types";
 import type { Refusal, Topic } from "./refusal";
 import { type RepairRow, repairRowFor } from "./repair-table";

@@ -1,5 +1,6 @@
 import { X509Certificate, createHash } from "node:crypto";
 import { ApiError } from "../errors";
+import type { NodeKind } from "../inputs";
 import type { CaFacts, DataFacts, HostFacts, HostMarker, K0sBinary, K0sStatus, PutOnHost, UnitFacts } from "./host";
 import { ProbeRecord } from "./host-probe-record";
 import { splitCommandLine } from "./unit-command";
@@ -149,7 +150,7 @@ function cgroupVersion(record: ProbeRecord): 1 | 2 | undefined {
     return version === "" ? undefined : version === "1" ? 1 : 2;
 }
 
-function unitFacts(record: ProbeRecord, role: "controller" | "worker"): UnitFacts | undefined {
+function unitFacts(record: ProbeRecord, role: NodeKind): UnitFacts | undefined {
     const text = record.optional(`unit-${role}`);
     if (text === undefined) return undefined;
     const parts = /^(yes|no) (\S+) (\S+) (\d+)$/.exec(text);

@@ -1,3 +1,5 @@
+import type { NodeKind } from "../inputs";
+
 /** What one look at a host found. Made by the host probe (`adapters/host/scripts/probe.sh`), read by the pure decisions. */
 export interface HostFacts {
     /** The address it was reached at: the `host` input, not something the host says. */
@@ -63,7 +65,7 @@ export type K0sStatus =
     | { readonly state: "silent"; readonly reason: string }
     | {
           readonly state: "answers";
-          readonly role: "controller" | "worker";
+          readonly role: NodeKind;
           readonly workloads: boolean;
           readonly singleNode: boolean;
           readonly version: string;
@@ -102,7 +104,7 @@ export interface HostMarker {
     readonly owner: string;
     /** Made by each `create`; not a secret. */
     readonly token: string;
-    readonly role: "controller" | "worker";
+    readonly role: NodeKind;
     readonly nodeName: string;
     /** UID of the `kube-system` namespace. */
     readonly clusterId: string;

@@ -2,11 +2,9 @@ import type { Host } from "../adapters/host";
 import type { ClusterFacts } from "../facts/cluster";
 import type { ClusterConnection } from "../facts/helper";
 import type { HostFacts, OperationRecord, PutOnHost } from "../facts/host";
-import type { NodeInputs } from "../inputs";
+import type { NodeInputs, NodeKind } from "../inputs";
 import type { HeldLock } from "../lock";
 import type { Log } from "../log";
-
-export type NodeKind = "controller" | "worker";
 
 /** What a pipeline works with: one node, one cluster, the lock that is held, and the facts the decision was made on. */
 export interface Operation {

@@ -1,8 +1,8 @@
 import { messageOf } from "../errors";
-import type { NodeInputs } from "../inputs";
+import type { NodeInputs, NodeKind } from "../inputs";
 import { isEncrypted } from "./key-text";
 import { k0sConfiguration } from "./k0s-configuration";
-import { NODE_FIELDS, NODE_SHAPES, type NodeKind } from "./schema";
+import { NODE_FIELDS, NODE_SHAPES } from "./schema";
 import { type Bag, bagOf, holdsUnknown, type Problem, type Report, silent, UNKNOWN } from "./shape";
 
 export interface CheckResult {

@@ -1,8 +1,8 @@
 import type { LeaveAlone, RemovePlan } from "../decide/plan";
 import type { Refusal } from "../decide/refusal";
 import { requireEngine } from "../engine";
+import type { NodeKind } from "../inputs";
 import type { HeldLock } from "../lock";
-import type { NodeKind } from "../pipelines/operation";
 import { removeController } from "../pipelines/remove-controller";
 import { removeWorker } from "../pipelines/remove-worker";
 import { decideRemove, decideSettled, type Knowledge, knowledgeOf, refuseIfSaid } from "./decide";

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { sameFlags } from "../flags";
+import { kindOf } from "../inputs";
 import { prefixedLog, silentLog, type Log } from "../log";
 import { completeInputs } from "./check";
 import { withTodaysDefaults } from "./earlier-defaults";
 import { isLater, migrated, migratedOutputs, schemaVersionOf } from "./migrations";
-import { kindOfRole } from "./schema";
 import { type Bag, holdsUnknown, isBag, UNKNOWN } from "./shape";
 import { inputsOf, resourceName } from "./state";
 
@@ -102,7 +102,7 @@ export function isStoredOnly(changed: readonly string[]): boolean {
 function bagsOf(stored: Bag, given: Bag): Bags {
     const olds = migratedOutputs(stored);
     const inputs = migrated(given, schemaVersionOf(stored));
-    const news: Bag = { ...inputs, ...completeInputs(kindOfRole(inputs["role"]), inputs) };
+    const news: Bag = { ...inputs, ...completeInputs(kindOf(inputs["role"]), inputs) };
     return { olds, before: withTodaysDefaults(inputsOf(olds) as unknown as Bag, news), news };
 }
 

@@ -1,5 +1,4 @@
-import type { Connection, NodeInputs } from "../inputs";
-import type { NodeKind } from "./schema";
+import type { Connection, NodeInputs, NodeKind } from "../inputs";
 import { type Bag, holdsUnknown, isBag } from "./shape";
 
 /**

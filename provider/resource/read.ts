@@ -4,7 +4,7 @@ import { removeHost } from "../decide/mke-hosts";
 import type { RepairAction } from "../decide/repair";
 import { messageOf } from "../errors";
 import { memberIdToHex } from "../facts/cluster";
-import type { NodeKind } from "../pipelines/operation";
+import type { NodeKind } from "../inputs";
 import { decideRepair, decideSettled, knowledgeOf } from "./decide";
 import { glance, type Situation } from "./look";
 import { logOf, openSession, type Session } from "./session";

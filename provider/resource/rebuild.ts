@@ -1,7 +1,8 @@
 import { isOtherMachine } from "../decide/identity";
 import { nodeNameOf } from "../decide/names";
+import type { NodeKind } from "../inputs";
 import type { HeldLock } from "../lock";
-import type { HostOperation, NodeKind } from "../pipelines/operation";
+import type { HostOperation } from "../pipelines/operation";
 import { removeController } from "../pipelines/remove-controller";
 import { removeWorker } from "../pipelines/remove-worker";
 import { type Addition, performAdd } from "./add-node";

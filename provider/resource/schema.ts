@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { isDeepStrictEqual } from "node:util";
+import type { NodeKind } from "../inputs";
 import {
     BACKUP_DEFAULTS,
     CLUSTER_DEFAULTS,
@@ -32,9 +33,6 @@ import {
     type Shape,
     text,
 } from "./shape";
-
-/** Which of the two resources: both share inputs, outputs and most of the code. */
-export type NodeKind = "controller" | "worker";
 
 const HOST_NAME = /^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*\.?$/;
 const NODE_NAME = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
@@ -239,11 +237,6 @@ export const NODE_SHAPES: Readonly<Record<NodeKind, Shape>> = {
     controller: object(NODE_FIELDS.controller, hints),
     worker: object(NODE_FIELDS.worker, { ...hints, k0sConfig: "only controllers have a k0s configuration" }),
 };
-
-/** The kind that a role belongs to. */
-export function kindOfRole(role: unknown): NodeKind {
-    return role === "worker" ? "worker" : "controller";
-}
 
 function only(expected: string | boolean): Shape {
     return (value, at, report) => {

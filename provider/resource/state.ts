@@ -1,8 +1,7 @@
 import { messageOf } from "../errors";
-import type { NodeInputs } from "../inputs";
+import { kindOf, type NodeInputs } from "../inputs";
 import { completeInputs } from "./check";
 import { SCHEMA_VERSION } from "./migrations";
-import { kindOfRole } from "./schema";
 import type { Bag } from "./shape";
 
 /**
@@ -54,7 +53,7 @@ export function outputsOf(inputs: NodeInputs, found: FoundOutputs): NodeOutputs 
 /** Inputs that these outputs were made from; complete, also where an older version did not have them all. Never throws. */
 export function inputsOf(outs: Bag | NodeOutputs): NodeInputs {
     const { requestedNodeName: nodeName, ...rest } = outs as Bag;
-    return completeInputs(kindOfRole(rest["role"]), { ...rest, nodeName });
+    return completeInputs(kindOf(rest["role"]), { ...rest, nodeName });
 }
 
 /** A plain JSON copy: Pulumi fails, after the work is done, on `undefined`, big integers and class instances. */

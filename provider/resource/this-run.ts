@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { requireEngine } from "../engine";
 import { ConnectionError } from "../errors";
+import type { NodeKind } from "../inputs";
 import { type Log, seldom } from "../log";
-import type { NodeKind } from "../pipelines/operation";
 import type { NodeOutputs } from "./state";
 
 /** A removal of this process that has not ended. */

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { Refusal, Topic } from "../decide/refusal";
 import type { OperationRecord } from "../facts/host";
+import type { NodeKind } from "../inputs";
 import { type HeldLock, type LockKind, type LockRequest, type OperationLock, withLock } from "../lock";
 import { isHeld, recordLeft } from "../lock/peek";
-import type { HostOperation, NodeKind, Operation } from "../pipelines/operation";
+import type { HostOperation, Operation } from "../pipelines/operation";
 import { refuseIfSaid } from "./decide";
 import type { Situation } from "./look";
 import type { Session } from "./session";

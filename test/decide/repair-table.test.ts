@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "mocha";
 import { LEAVE_ANNOTATION, type Verdict, verdictFor, VERDICTS } from "../../provider/decide/etcd-verdict";
-import { cellFor, needsVerdict, type NodeKind, type Scenario } from "../../provider/decide/matrix";
+import { cellFor, needsVerdict, type Scenario } from "../../provider/decide/matrix";
 import { type RepairAction, repairFor } from "../../provider/decide/repair";
 import { REPAIRS, repairRowFor, type RepairStep } from "../../provider/decide/repair-table";
 import { scenarioOf } from "../../provider/decide/scenario";
 import type { ClusterFacts } from "../../provider/facts/cluster";
 import type { HostFacts } from "../../provider/facts/host";
+import type { NodeKind } from "../../provider/inputs";
 import {
     address,
     BINARY,

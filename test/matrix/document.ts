@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Verdict } from "../../provider/decide/etcd-verdict";
-import type { NodeKind, NodeOperation, Scenario } from "../../provider/decide/matrix";
+import type { NodeOperation, Scenario } from "../../provider/decide/matrix";
+import type { NodeKind } from "../../provider/inputs";
 import { root } from "../support/root";
 
 /** One cell of the published table, read from the document itself. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { controller, type NodeProvider, worker } from "../../provider";
-import type { NodeKind } from "../../provider/decide/matrix";
+import type { NodeKind } from "../../provider/inputs";
 import type { Bag } from "../../provider/resource/shape";
 import { RESOURCES, type Simulation, startSimulation, type SimHost } from "../sim";
 

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
-import type { NodeInputs } from "../../provider/inputs";
+import type { NodeInputs, NodeKind } from "../../provider/inputs";
 import { check } from "../../provider/resource/check";
-import type { NodeKind } from "../../provider/resource/schema";
 import type { Bag } from "../../provider/resource/shape";
 import { encodeOutputs, type FoundOutputs, outputsOf } from "../../provider/resource/state";
 

@@ -1,6 +1,7 @@
-import type { Readable } from "node:stream";
+import type { Duplex, Readable } from "node:stream";
 import type { Deadline } from "../../deadline";
 import type { HostFacts, HostMarker } from "../../facts/host";
+import type { NodeKind } from "../../inputs";
 import type { HostMaterial } from "./material";
 
 /**
@@ -50,21 +51,16 @@ export interface Host {
     invalidateJoinToken(k0sPath: string, dataDir: string, id: string, deadline: Deadline): Promise<void>;
 
     /** `k0s install controller|worker <flags>`; fails if the unit exists. `flags` hold no secrets. */
-    installService(
-        k0sPath: string,
-        role: "controller" | "worker",
-        flags: readonly string[],
-        deadline: Deadline,
-    ): Promise<void>;
+    installService(k0sPath: string, role: NodeKind, flags: readonly string[], deadline: Deadline): Promise<void>;
     /** Through systemctl or rc-service. `stop` also waits until the daemon is gone; all are fine when already so. */
-    service(action: ServiceAction, role: "controller" | "worker", deadline: Deadline): Promise<void>;
+    service(action: ServiceAction, role: NodeKind, deadline: Deadline): Promise<void>;
     /** `systemctl is-active`, `is-enabled` and friends of one unit without the rest of the probe: undefined = no unit. */
     serviceState(
-        role: "controller" | "worker",
+        role: NodeKind,
         deadline: Deadline,
     ): Promise<{ active: string; sub: string; restarts: number } | undefined>;
     /** Last lines of the service's journal, without lines that look like secrets. */
-    journal(role: "controller" | "worker", lines: number, deadline: Deadline): Promise<string>;
+    journal(role: NodeKind, lines: number, deadline: Deadline): Promise<string>;
 
     /**
      * `k0s backup` on this controller, with the files that it leaves out: one archive (0600) in a directory (0700), that
@@ -85,7 +81,7 @@ export interface Host {
     cleanUp(dirs: InstallDirs, k0sPath: string, deadline: Deadline): Promise<{ readonly left: readonly string[] }>;
 
     /** Opens a TCP connection from the host: `127.0.0.1:2379` on a controller, or another host's port. */
-    connect(host: string, port: number, deadline: Deadline): Promise<import("node:stream").Duplex>;
+    connect(host: string, port: number, deadline: Deadline): Promise<Duplex>;
     /** Can the host reach that port? A refusal counts as reachable: the packet arrived and came back (safety.md 16). */
     reach(host: string, port: number, deadline: Deadline): Promise<"open" | "refused" | "blocked">;
 }
@@ -108,7 +104,7 @@ export interface InstallDirs {
 export interface TokenRequest {
     readonly k0sPath: string;
     readonly dataDir: string;
-    readonly role: "controller" | "worker";
+    readonly role: NodeKind;
     readonly expirySeconds: number;
 }
 

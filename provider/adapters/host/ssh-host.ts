@@ -3,6 +3,7 @@ import type { Deadline } from "../../deadline";
 import { CommandError, ConnectionError, InputError, messageOf } from "../../errors";
 import { MARKER_PATH, parseHostProbe } from "../../facts/host-probe";
 import type { HostFacts, HostMarker } from "../../facts/host";
+import type { NodeKind } from "../../inputs";
 import type { SshEndpoint } from "../ssh/endpoint";
 import { backupValues, parseBackupAnswer } from "./backup-answer";
 import type { BackupArchive, BackupRequest, Host, InstallDirs, ProbePaths, ServiceAction, TokenRequest } from "./index";
@@ -11,7 +12,7 @@ import { joinTokenId } from "./join-token";
 import type { ProgramName, ProgramValues } from "./program";
 import type { ProgramOutcome, RootShell } from "./root-shell";
 import { SshMaterial } from "./ssh-material";
-import { dirValues, lines, serviceName, type ServiceRole } from "./values";
+import { dirValues, lines, serviceName } from "./values";
 
 const MAX_FILE = 4 * 1024 * 1024;
 
@@ -157,23 +158,18 @@ export class SshHost implements Host {
         await this.run("token-invalidate", values, "invalidating the join token", "k0s failed", deadline);
     }
 
-    async installService(
-        k0sPath: string,
-        role: ServiceRole,
-        flags: readonly string[],
-        deadline: Deadline,
-    ): Promise<void> {
+    async installService(k0sPath: string, role: NodeKind, flags: readonly string[], deadline: Deadline): Promise<void> {
         const values = { K0S: k0sPath, ROLE: role, FLAGS: lines(flags, this.address) };
         await this.run("install-service", values, "installing the service", "k0s install failed", deadline);
     }
 
-    async service(action: ServiceAction, role: ServiceRole, deadline: Deadline): Promise<void> {
+    async service(action: ServiceAction, role: NodeKind, deadline: Deadline): Promise<void> {
         const values = { ACTION: action, SERVICE: serviceName(role) };
         await this.run("service", values, `${serviceName(role)}: ${action}`, "failed", deadline);
     }
 
     async serviceState(
-        role: ServiceRole,
+        role: NodeKind,
         deadline: Deadline,
     ): Promise<{ active: string; sub: string; restarts: number } | undefined> {
         const stage = `looking at ${serviceName(role)}`;
@@ -185,7 +181,7 @@ export class SshHost implements Host {
         return { active: parts[1] ?? "", sub: parts[2] ?? "", restarts: Number(parts[3]) };
     }
 
-    async journal(role: ServiceRole, count: number, deadline: Deadline): Promise<string> {
+    async journal(role: NodeKind, count: number, deadline: Deadline): Promise<string> {
         const values = { SERVICE: serviceName(role), LINES_WANTED: String(count) };
         return (await this.run("journal", values, "reading the journal", "failed", deadline)).toString();
     }

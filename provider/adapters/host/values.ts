@@ -1,11 +1,10 @@
 import { InputError } from "../../errors";
+import type { NodeKind } from "../../inputs";
 import type { InstallDirs } from "./index";
 import type { ProgramValues } from "./program";
 
-export type ServiceRole = "controller" | "worker";
-
 /** Name of the unit that `k0s install` makes. */
-export function serviceName(role: ServiceRole): string {
+export function serviceName(role: NodeKind): string {
     return `k0s${role}`;
 }
 

@@ -1,10 +1,11 @@
 import { splitCommandLine } from "../../facts/unit-command";
+import type { NodeKind } from "../../inputs";
 
 /** How the host starts services. */
 export type Init = "systemd" | "openrc";
 
 /** Where `k0s install` writes the definition of a service (k0s 1.36.3, its source). */
-export function unitPath(init: Init, role: "controller" | "worker"): string {
+export function unitPath(init: Init, role: NodeKind): string {
     return init === "systemd" ? `/etc/systemd/system/k0s${role}.service` : `/etc/init.d/k0s${role}`;
 }
 
