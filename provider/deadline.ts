@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Topic } from "./decide/refusal";
 import { requireEngine } from "./engine";
-import { LockError, TimeoutError } from "./errors";
+import { LockError, messageOf, TimeoutError } from "./errors";
 
 /** A moment after which a step has failed. All times are milliseconds unless a name says otherwise. */
 export class Deadline {
@@ -52,6 +53,8 @@ export interface WaitOptions<T> {
     /** Looks once. `done` ends the wait; otherwise `seen` says what was found, for the error. */
     readonly look: () => Promise<Look<T>>;
     readonly advice?: string;
+    /** Section of `docs/runbook.md`, for the error. */
+    readonly topic?: Topic;
     /**
      * Waits on although the engine has gone (safety.md 18): what was begun may not be left before its end is seen. Default:
      * such a wait ends soon, with an EngineGoneError; the next run waits again.
@@ -83,7 +86,7 @@ async function lookOnce<T>(look: () => Promise<Look<T>>): Promise<Look<T>> {
     try {
         return await look();
     } catch (error) {
-        if (isRetryable(error)) return { seen: (error as Error).message };
+        if (isRetryable(error)) return { seen: messageOf(error) };
         throw error;
     }
 }
@@ -92,11 +95,29 @@ function isRetryable(error: unknown): boolean {
     return (error as { retryable?: unknown } | null)?.retryable === true && !(error instanceof LockError);
 }
 
-function timedOut<T>({ stage, host, advice }: WaitOptions<T>, seen: string): TimeoutError {
-    return new TimeoutError({
-        stage,
-        ...(host === undefined ? {} : { host }),
-        what: `gave up waiting; last seen: ${seen}`,
-        ...(advice === undefined ? {} : { advice }),
+function timedOut<T>({ stage, host, advice, topic }: WaitOptions<T>, seen: string): TimeoutError {
+    return new TimeoutError({ stage, host, what: `gave up waiting; last seen: ${seen}`, advice, topic });
+}
+
+/** setTimeout fires at once for anything longer. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+/** The promise's outcome, or the error `onTimeout` makes if the deadline comes first. */
+export async function before<T>(deadline: Deadline, promise: Promise<T>, onTimeout: () => Error): Promise<T> {
+    let timer: NodeJS.Timeout | undefined;
+    const expiry = new Promise<never>((_, reject) => {
+        timer = setTimeout(() => reject(onTimeout()), timerLength(deadline));
     });
+    // Whoever loses the race may still fail later; nobody would be listening.
+    promise.catch(() => undefined);
+    try {
+        return await Promise.race([promise, expiry]);
+    } finally {
+        clearTimeout(timer);
+    }
+}
+
+/** What is left of a deadline, as milliseconds that a timer takes. */
+export function timerLength(deadline: Deadline): number {
+    return Math.min(deadline.remaining, LONGEST_TIMER);
 }

@@ -3,6 +3,9 @@
  * Whether trying again can help is a property of the error, not of the place that catches it.
  */
 
+import type { Topic } from "./decide/refusal";
+import { firstLine } from "./text";
+
 /** The output a person needs to see why a command failed; more is noise in a Pulumi summary. */
 const OUTPUT_LINES = 12;
 
@@ -10,14 +13,16 @@ export interface ErrorDetails {
     /** What was being done, as in the log: `joining etcd`. */
     readonly stage: string;
     /** Address of the host it was done on; absent where no single host is concerned. */
-    readonly host?: string;
+    readonly host?: string | undefined;
     /** What failed, in one clause. */
     readonly what: string;
-    readonly exitCode?: number;
+    readonly exitCode?: number | undefined;
     /** Output of the failed command. Callers pass only text that holds no secret. */
-    readonly output?: string;
+    readonly output?: string | undefined;
     /** What the reader should do now. */
-    readonly advice?: string;
+    readonly advice?: string | undefined;
+    /** Section of `docs/runbook.md` that says how to look and how to repair. */
+    readonly topic?: Topic | undefined;
     readonly cause?: unknown;
 }
 
@@ -29,6 +34,10 @@ export abstract class MkeError extends Error {
         super(describe(details), { cause: details.cause });
         this.name = new.target.name;
     }
+
+    get topic(): Topic | undefined {
+        return this.details.topic;
+    }
 }
 
 /** The program asks for something impossible; nothing was contacted. */
@@ -39,13 +48,6 @@ export class InputError extends MkeError {
 /** A rule of safety or a cell of the matrix forbids it; nothing was changed. */
 export class RefusedError extends MkeError {
     readonly retryable = false;
-    /** Section of `docs/runbook.md` that says how to look and how to repair. */
-    readonly topic: string | undefined;
-
-    constructor(details: ErrorDetails & { readonly topic?: string }) {
-        super(details.topic ? { ...details, advice: adviceWithTopic(details.advice, details.topic) } : details);
-        this.topic = details.topic;
-    }
 }
 
 /** A host or a server behind it could not be reached, or stopped answering. */
@@ -81,7 +83,7 @@ export class ApiError extends MkeError {
     /** HTTP status or gRPC code, where there is one. */
     readonly code: number | undefined;
 
-    constructor(details: ErrorDetails & { readonly code?: number; readonly retryable?: boolean }) {
+    constructor(details: ErrorDetails & { readonly code?: number | undefined; readonly retryable?: boolean }) {
         super(details);
         this.code = details.code;
         this.retryable = details.retryable ?? false;
@@ -96,11 +98,6 @@ export class TimeoutError extends MkeError {
 /** Somebody else holds the lock, or ours was lost. */
 export class LockError extends MkeError {
     readonly retryable = true;
-
-    /** `topic`: section of `docs/runbook.md`. */
-    constructor(details: ErrorDetails & { readonly topic?: string }) {
-        super(details.topic ? { ...details, advice: adviceWithTopic(details.advice, details.topic) } : details);
-    }
 }
 
 /** The message of whatever was thrown. */
@@ -108,15 +105,17 @@ export function messageOf(error: unknown): string {
     return error instanceof Error ? error.message : String(error);
 }
 
-function describe({ stage, host, what, exitCode, output, advice }: ErrorDetails): string {
+/** The same in one line, for a log: without the output of commands and the advice. */
+export function reasonOf(error: unknown): string {
+    return firstLine(messageOf(error));
+}
+
+function describe({ stage, host, what, exitCode, output, advice, topic }: ErrorDetails): string {
     const where = host === undefined ? stage : `${stage} on ${host}`;
     const exit = exitCode === undefined ? "" : ` (exit ${exitCode})`;
     const tail = lastLines(output ?? "", OUTPUT_LINES).map((line) => `  ${line}`);
-    return [`${where}: ${what}${exit}`, ...tail, ...(advice ? [advice] : [])].join("\n");
-}
-
-function adviceWithTopic(advice: string | undefined, topic: string): string {
-    return [...(advice ? [advice] : []), `Runbook: docs/runbook.md#${topic}`].join("\n");
+    const runbook = topic === undefined ? [] : [`Runbook: docs/runbook.md#${topic}`];
+    return [`${where}: ${what}${exit}`, ...tail, ...(advice ? [advice] : []), ...runbook].join("\n");
 }
 
 function lastLines(text: string, count: number): string[] {

@@ -7,29 +7,12 @@ export interface Log {
     line(text: string): void;
 }
 
+/** `prefix`: name of the resource. */
 export function prefixedLog(prefix: string, write: (line: string) => void = printLine): Log {
     return { line: (text) => write(`${prefix}: ${text}`) };
 }
 
-/** The first pause between two lines about the same wait, in milliseconds; it doubles up to the last. */
-const FIRST_PAUSE = 15_000;
-const LAST_PAUSE = 120_000;
-
-/**
- * Tells when a line about a wait that goes on is due: after `first` milliseconds (0: at once), then more and more seldom.
- * `now`: a clock in milliseconds.
- */
-export function seldom(first = 0, now: () => number = () => performance.now()): () => boolean {
-    let due = now() + first;
-    let pause = FIRST_PAUSE;
-    return () => {
-        if (now() < due) return false;
-        due = now() + pause;
-        pause = Math.min(pause * 2, LAST_PAUSE);
-        return true;
-    };
-}
-
+/** Nobody hears it. */
 export const silentLog: Log = { line: () => undefined };
 
 // A killed CLI leaves pipes without a reader; the operation goes on to a safe end without being heard.

@@ -1,31 +1,51 @@
 import type { Deadline } from "./deadline";
 import type { Log } from "./log";
+import { firstLine } from "./text";
 
-/** Milliseconds until the first line about a wait; the pause doubles from line to line. */
-const FIRST_LINE = 10_000;
+/** Milliseconds between the first two lines about a wait; the pause doubles from line to line, up to the longest. */
+const FIRST_PAUSE = 10_000;
 const LONGEST_PAUSE = 60_000;
+
+function longer(pause: number): number {
+    return Math.min(pause * 2, LONGEST_PAUSE);
+}
+
+/**
+ * Tells when a line about a wait is due that looks again and again: at once, then more and more seldom. `now`: a clock in
+ * milliseconds.
+ */
+export function seldom(now: () => number = () => performance.now()): () => boolean {
+    let due = now();
+    let pause = FIRST_PAUSE;
+    return () => {
+        if (now() < due) return false;
+        due = now() + pause;
+        pause = longer(pause);
+        return true;
+    };
+}
 
 /**
  * Runs the action and says every now and then that it still runs, and what it waits for, as the last look found it:
  *
  *     c2: joining etcd … 10 s so far: member f03 is a learner
  *
- * The action is given the deadline back, through which a wait tells what it sees.
+ * The action is given the deadline back, through which a wait tells what it sees. `first`: milliseconds until the first line.
  */
 export async function tellingProgress<T>(
     log: Log,
     name: string,
     deadline: Deadline,
     action: (deadline: Deadline) => Promise<T>,
-    firstLine = FIRST_LINE,
+    first = FIRST_PAUSE,
 ): Promise<T> {
     let seen: string | undefined;
     const started = performance.now();
     const tell = (): void => {
         const seconds = Math.round((performance.now() - started) / 1000);
-        log.line(`${name} … ${seconds} s so far${seen === undefined ? "" : `: ${firstLineOf(seen)}`}`);
+        log.line(`${name} … ${seconds} s so far${seen === undefined ? "" : `: ${firstLine(seen)}`}`);
     };
-    const stop = repeatedly(tell, firstLine);
+    const stop = repeatedly(tell, first);
     try {
         return await action(deadline.heardBy((what) => (seen = what)));
     } finally {
@@ -39,14 +59,9 @@ function repeatedly(action: () => void, firstPause: number): () => void {
     const next = (pause: number): void => {
         timer = setTimeout(() => {
             action();
-            next(Math.min(pause * 2, LONGEST_PAUSE));
+            next(longer(pause));
         }, pause);
     };
     next(firstPause);
     return () => clearTimeout(timer);
-}
-
-/** The rest of an error is what the remote programs said. */
-function firstLineOf(text: string): string {
-    return text.split("\n")[0] ?? "";
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "mocha";
 import { Deadline, waitFor } from "../provider/deadline";
 import { silentLog } from "../provider/log";
-import { tellingProgress } from "../provider/progress";
+import { seldom, tellingProgress } from "../provider/progress";
 
 const soon = (): Deadline => Deadline.afterSeconds(60);
 
@@ -77,5 +77,17 @@ describe("the progress of a long wait", () => {
             5,
         );
         assert.match(await line, /^leaving etcd … \d+ s so far: member f03 is still in etcd$/);
+    });
+});
+
+describe("lines about a wait that looks again and again", () => {
+    it("come at once and then more and more seldom, down to one a minute", () => {
+        let now = 0;
+        const isTime = seldom(() => now);
+        const due = Array.from({ length: 300 }, (_, second) => second).filter((second) => {
+            now = second * 1000;
+            return isTime();
+        });
+        assert.deepEqual(due, [0, 10, 30, 70, 130, 190, 250]);
     });
 });

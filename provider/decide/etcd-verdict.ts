@@ -13,7 +13,7 @@ import { outcomeOf, strictest } from "./strictest";
 /** On an EtcdMember: the ID (hex) we asked to leave. It outlives a revoked `spec.leave` (k0s#8141). */
 export const LEAVE_ANNOTATION = "pulumi-mke/leave-member-id";
 /** On an EtcdMember: the id of the operation that asked for the leave. */
-export const OPERATION_ANNOTATION = "pulumi-mke/operation";
+export const LEAVE_OPERATION_ANNOTATION = "pulumi-mke/operation";
 
 /** The document's names, and its order of mention in scenario 2. */
 export const VERDICTS = [

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import type { EtcdMembers } from "../adapters/etcd";
 import type { Kube, LeaseObject } from "../adapters/kube";
-import type { Deadline } from "../deadline";
+import { before, type Deadline } from "../deadline";
 import { TimeoutError } from "../errors";
 import type { ClusterFacts, ControlNodeObject, Member, MemberHealth } from "./cluster";
 import type { ClusterConnection } from "./controller";
@@ -28,7 +28,10 @@ export async function readCluster(
     options: ViewOptions,
     deadline: Deadline,
 ): Promise<ClusterFacts> {
-    return beforeDeadline(read(connection, options), connection, deadline);
+    const host = connection.helper.address;
+    const late = (): TimeoutError =>
+        new TimeoutError({ stage: "looking at the cluster", host, what: "no answer in time" });
+    return before(deadline, read(connection, options), late);
 }
 
 async function read(connection: ClusterConnection, options: ViewOptions): Promise<ClusterFacts> {
@@ -132,20 +135,4 @@ function shows(shown: LeaseObject | undefined, written: LeaseObject): boolean {
         shown.holder === written.holder &&
         BigInt(shown.resourceVersion) >= BigInt(written.resourceVersion)
     );
-}
-
-async function beforeDeadline<T>(work: Promise<T>, { helper }: ClusterConnection, deadline: Deadline): Promise<T> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_resolve, reject) => {
-        timer = setTimeout(() => {
-            reject(
-                new TimeoutError({ stage: "looking at the cluster", host: helper.address, what: "no answer in time" }),
-            );
-        }, deadline.remaining);
-    });
-    try {
-        return await Promise.race([work, late]);
-    } finally {
-        clearTimeout(timer);
-    }
 }

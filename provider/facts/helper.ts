@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import type { Host } from "../adapters/host";
 import { connectKube } from "../adapters/kube/client";
 import type { Deadline } from "../deadline";
-import { ConnectionError, messageOf, MkeError, RefusedError } from "../errors";
+import { ConnectionError, MkeError, reasonOf, RefusedError } from "../errors";
 import type { Connection, ControllerAddress } from "../inputs";
 import type { Log } from "../log";
 import { type ClusterConnection, connectController, type ControllerClients, NoCluster, Unusable } from "./controller";
@@ -30,12 +30,12 @@ export interface HelperRequest {
     /** Where the probe looks; what k0s itself says wins. */
     readonly dataDir?: string;
     readonly k0sPath?: string;
-    /** Asked when nobody else answers: controllers that the cluster itself names. */
     /**
      * The target itself, as its own helper: only where it is the one member of its cluster, and every other candidate answers
      * and is blank. A controller out of reach may have the real cluster behind it.
      */
     readonly alone?: ControllerAddress;
+    /** Asked when no candidate can be used: controllers that the cluster itself names. */
     readonly lastResort?: (deadline: Deadline) => Promise<readonly ControllerAddress[]>;
     readonly clients?: ControllerClients;
 }
@@ -137,7 +137,7 @@ async function inspect(request: HelperRequest, candidate: ControllerAddress, dea
         const limit = deadline.within(CANDIDATE_LIMIT);
         return { connection: await connectCandidate(request, candidate, limit) };
     } catch (error) {
-        const reason = messageOf(error).split("\n")[0] ?? "";
+        const reason = reasonOf(error);
         const retryable = error instanceof MkeError && error.retryable;
         return { host: candidate.host, reason, retryable, hasNoCluster: error instanceof NoCluster };
     }

@@ -1,5 +1,5 @@
 import { X509Certificate, createHash } from "node:crypto";
-import { ApiError } from "../errors";
+import { ApiError, messageOf } from "../errors";
 import type { NodeKind } from "../inputs";
 import type { CaFacts, DataFacts, HostFacts, HostMarker, K0sBinary, K0sStatus, PutOnHost, UnitFacts } from "./host";
 import { ProbeRecord } from "./host-probe-record";
@@ -110,7 +110,7 @@ export function caFingerprint(pem: string | Buffer): string {
 }
 
 /** Reads our marker; throws Error on anything but a marker of this version. */
-export function parseMarker(text: string): HostMarker {
+function parseMarker(text: string): HostMarker {
     const marker = JSON.parse(text) as Partial<HostMarker> | null;
     if (marker?.version !== 1) throw new Error("not a marker of version 1");
     for (const field of ["owner", "token", "role", "nodeName", "clusterId", "machineId"] as const) {
@@ -255,7 +255,7 @@ function marker(record: ProbeRecord): HostMarker | undefined {
         throw new ApiError({
             stage: "probing",
             host: record.address,
-            what: `cannot read the marker ${MARKER_PATH}: ${(error as Error).message}`,
+            what: `cannot read the marker ${MARKER_PATH}: ${messageOf(error)}`,
             advice: "If no newer pulumi-mke manages this host, look whose node it is, then delete that file there.",
         });
     }

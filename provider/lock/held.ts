@@ -1,5 +1,5 @@
 import type { Kube, LeaseObject } from "../adapters/kube";
-import { LockError, messageOf } from "../errors";
+import { LockError, reasonOf } from "../errors";
 import type { OperationRecord } from "../facts/host";
 import type { Log } from "../log";
 import { isFree, recordIn, withRecord } from "./leases";
@@ -111,7 +111,7 @@ export class HeldLease implements HeldLock {
             return true;
         } catch (error) {
             // the API may be away for a while in a join or leave; `prove` tells when it was too long
-            this.log.line(`the lock could not be renewed: ${messageOf(error).split("\n")[0]}`);
+            this.log.line(`the lock could not be renewed: ${reasonOf(error)}`);
             return false;
         }
     }
@@ -184,7 +184,7 @@ export class HeldLease implements HeldLock {
 
     private tellUnreleased(error: unknown): void {
         const { name, durationSeconds } = this.current;
-        const reason = messageOf(error).split("\n")[0];
+        const reason = reasonOf(error);
         this.log.line(`the lock ${name} could not be released and expires in ${durationSeconds} s: ${reason}`);
     }
 

@@ -1,6 +1,7 @@
 import type { LeaseObject } from "../adapters/kube";
-import { LockError, messageOf, type MkeError } from "../errors";
-import { type Log, seldom } from "../log";
+import { LockError, type MkeError, reasonOf } from "../errors";
+import type { Log } from "../log";
+import { seldom } from "../progress";
 import { PLACE_ANNOTATION } from "./leases";
 import type { LockClock } from "./timing";
 
@@ -19,13 +20,10 @@ export function announcer(
     name: string,
     clock: LockClock,
 ): (attempt: Blocked | { readonly failure: MkeError }) => void {
-    const isTime = seldom(0, () => clock.monotonic());
+    const isTime = seldom(() => clock.monotonic());
     return (attempt) => {
         if (!isTime()) return;
-        const why =
-            "failure" in attempt
-                ? (messageOf(attempt.failure).split("\n")[0] ?? "")
-                : describeHolder(attempt.blocker, clock.wall());
+        const why = "failure" in attempt ? reasonOf(attempt.failure) : describeHolder(attempt.blocker, clock.wall());
         log.line(`waiting for the lock ${name}: ${why}`);
     };
 }

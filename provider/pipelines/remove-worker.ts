@@ -2,7 +2,7 @@ import type { RemoveSteps } from "../decide/matrix";
 import type { NodeObject } from "../facts/cluster";
 import type { OperationRecord } from "../facts/host";
 import { deleteNode } from "../stages/delete-objects";
-import { messageOf, MkeError } from "../errors";
+import { MkeError, reasonOf } from "../errors";
 import { cordonNode, drainNode, undoCordon, withFate } from "../stages/drain-node";
 import { proveLock } from "../stages/prove-lock";
 import { markHost, recordInLock, recordOf } from "../stages/record-operation";
@@ -108,7 +108,7 @@ async function giveBack(operation: Operation, error: MkeError): Promise<MkeError
             { belongsTogether: true },
         );
     } catch (reason) {
-        operation.log.line(`Node ${operation.nodeName} stays cordoned: ${messageOf(reason).split("\n")[0]}`);
+        operation.log.line(`Node ${operation.nodeName} stays cordoned: ${reasonOf(reason)}`);
     }
     return withFate(error, `Node ${operation.nodeName} ${fate}.`);
 }

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { sameFlags } from "../flags";
 import { kindOf } from "../inputs";
 import { prefixedLog, silentLog, type Log } from "../log";
+import { shortList } from "../text";
 import { completeInputs } from "./check";
 import { withTodaysDefaults } from "./earlier-defaults";
 import { isLater, migrated, migratedOutputs, schemaVersionOf } from "./migrations";
@@ -186,8 +187,8 @@ function inWords(properties: readonly string[], { before, news }: Bags): string 
         .filter((property) => news[property] !== UNKNOWN)
         .flatMap((property) => pathsBetween(property, before[property], news[property]));
     return [
-        ...(changed.length > 0 ? [`${shortList(changed)} changed`] : []),
-        ...(unknown.length > 0 ? [`${shortList(unknown)} not known yet`] : []),
+        ...(changed.length > 0 ? [`${shortList(changed, NAMES_SHOWN)} changed`] : []),
+        ...(unknown.length > 0 ? [`${shortList(unknown, NAMES_SHOWN)} not known yet`] : []),
     ].join("; ");
 }
 
@@ -196,11 +197,6 @@ function pathsBetween(property: string, before: unknown, after: unknown): string
     if (!isBag(before) || !isBag(after)) return [property];
     const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
     return names.filter((name) => !isDeepStrictEqual(before[name], after[name])).map((name) => `${property}.${name}`);
-}
-
-function shortList(names: readonly string[]): string {
-    const more = names.length - NAMES_SHOWN;
-    return [...names.slice(0, NAMES_SHOWN), ...(more > 0 ? [`${more} more`] : [])].join(", ");
 }
 
 function logOf(bag: Bag): Log {

@@ -2,7 +2,7 @@ import { openHost } from "../adapters/ssh/pool";
 import type { Host, ProbePaths } from "../adapters/host";
 import { Deadline } from "../deadline";
 import { requireEngine } from "../engine";
-import { ConnectionError, HostKeyError, InputError, LockError, MkeError } from "../errors";
+import { ConnectionError, HostKeyError, InputError, LockError, MkeError, reasonOf } from "../errors";
 import { type ClusterConnection, connectCluster, controllersNamedBy } from "../facts/helper";
 import type { ControllerAddress, NodeInputs, NodeKind } from "../inputs";
 import { type Log, prefixedLog } from "../log";
@@ -137,7 +137,7 @@ export async function withSession<T>(
             if (changes.begun || !isLost || attempt === HELPERS) throw error;
             // There are only so many controllers that this process can remove.
             if (!(error instanceof HelperRemovedError)) attempt += 1;
-            session.log.line(`looking for a controller again: ${error.message.split("\n")[0] ?? ""}`);
+            session.log.line(`looking for a controller again: ${reasonOf(error)}`);
         } finally {
             session.close();
         }

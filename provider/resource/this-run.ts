@@ -2,7 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { requireEngine } from "../engine";
 import { ConnectionError } from "../errors";
 import type { NodeKind } from "../inputs";
-import { type Log, seldom } from "../log";
+import type { Log } from "../log";
+import { seldom } from "../progress";
+import { shortList } from "../text";
 import type { NodeOutputs } from "./state";
 
 /** A removal of this process that has not ended. */
@@ -30,8 +32,6 @@ const works = new Set<Work>();
 const removed = new Map<string, number>();
 
 const LOOK_EVERY = 500;
-/** More names than this tell a reader nothing. */
-const NAMES_SHOWN = 5;
 
 /** Runs a removal, known to the others of this process until it has ended. */
 export async function whileRemoving(
@@ -125,7 +125,7 @@ export async function decideAfter<T>({ others, log, decide, isFinal }: Patience<
 async function untilEnded(others: () => readonly string[], log: Log): Promise<void> {
     const isTime = seldom();
     for (let names = others(); names.length > 0; names = others()) {
-        if (isTime()) log.line(`waiting for what this run does on ${listed(names)}`);
+        if (isTime()) log.line(`waiting for what this run does on ${shortList(names)}`);
         await sleep(LOOK_EVERY);
         await requireEngine("waiting for other operations");
     }
@@ -142,9 +142,4 @@ function helperRemoved(host: string, did = "has removed"): HelperRemovedError {
         what: `this run ${did} it`,
         advice: "Name another controller of this cluster in `cluster.controllers`.",
     });
-}
-
-function listed(names: readonly string[]): string {
-    const more = names.length - NAMES_SHOWN;
-    return [...names.slice(0, NAMES_SHOWN), ...(more > 0 ? [`${more} more`] : [])].join(", ");
 }

@@ -120,7 +120,7 @@ function refusal({ cluster }: Operation, problems: readonly Problem[]): RefusedE
         host: cluster.helper.address,
         what: sentences(problems),
         advice: "Nothing was changed. Mend this first: membership is never changed around a broken member.",
-        ...(topic === undefined ? {} : { topic }),
+        topic,
     });
 }
 

@@ -19,7 +19,7 @@ export async function waitUntilMarkedLeft(
         stage: "waiting for Joined=False",
         host: inputs.host,
         deadline,
-        advice: "Runbook: docs/runbook.md#interrupted-removal",
+        topic: "interrupted-removal",
         look: async () => {
             const now = (await cluster.kube.etcdMembers()).find(({ uid }) => uid === object.uid);
             const left = now === undefined || now.joined === "False";

@@ -2,9 +2,7 @@ import type { Eviction, Kube, PodObject } from "../adapters/kube";
 import type { Look } from "../deadline";
 import { isWobble } from "../decide/cluster-health";
 import { LockError, MkeError } from "../errors";
-
-/** More names than this tell a reader nothing. */
-const NAMES_SHOWN = 5;
+import { shortList } from "../text";
 
 interface Tried {
     readonly pod: PodObject;
@@ -106,8 +104,7 @@ function describe(pods: readonly PodObject[], holds: readonly Hold[]): string {
 }
 
 function names(holds: readonly Pick<Hold, "pod" | "why">[]): string {
-    const shown = holds
-        .slice(0, NAMES_SHOWN)
-        .map(({ pod, why }) => `${pod.namespace}/${pod.name}${why === undefined ? "" : ` (${why})`}`);
-    return [...shown, ...(holds.length > NAMES_SHOWN ? [`${holds.length - NAMES_SHOWN} more`] : [])].join(", ");
+    return shortList(
+        holds.map(({ pod, why }) => `${pod.namespace}/${pod.name}${why === undefined ? "" : ` (${why})`}`),
+    );
 }

@@ -1,6 +1,6 @@
 import type { Host } from "../adapters/host";
 import { connectEtcd } from "../adapters/etcd/client";
-import { LEAVE_ANNOTATION, OPERATION_ANNOTATION } from "../decide/etcd-verdict";
+import { LEAVE_ANNOTATION, LEAVE_OPERATION_ANNOTATION } from "../decide/etcd-verdict";
 import { type Deadline, type Look, waitFor } from "../deadline";
 import { RefusedError } from "../errors";
 import { type EtcdMemberObject, type Member, memberIdToHex } from "../facts/cluster";
@@ -64,7 +64,7 @@ export async function leaveBySpec(
 }
 
 async function requestLeave({ id, cluster }: Operation, object: EtcdMemberObject, memberId: bigint): Promise<void> {
-    const annotations = { [LEAVE_ANNOTATION]: memberIdToHex(memberId), [OPERATION_ANNOTATION]: id };
+    const annotations = { [LEAVE_ANNOTATION]: memberIdToHex(memberId), [LEAVE_OPERATION_ANNOTATION]: id };
     await cluster.kube.patchEtcdMember(object.name, object.uid, { leave: true, annotations });
 }
 
@@ -133,7 +133,7 @@ export async function waitUntilLeft(operation: Operation, member: Member, deadli
         stage: "waiting for the member to leave",
         host: operation.inputs.host,
         deadline,
-        advice: "Runbook: docs/runbook.md#leave-in-progress",
+        topic: "leave-in-progress",
         look: async () =>
             (await isMember(operation, member.id))
                 ? { seen: `member ${memberIdToHex(member.id)} is still in etcd` }

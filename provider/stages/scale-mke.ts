@@ -6,8 +6,9 @@ import { EngineGoneError } from "../engine";
 import { MkeError } from "../errors";
 import type { Operation } from "../pipelines/operation";
 import type { Outcome } from "../pipelines/stage";
+import { shortList } from "../text";
 
-/** More names than this tell a reader nothing. */
+/** Each of them is a clause of its own. */
 const CLAUSES_SHOWN = 4;
 /** How long the add-ons must be at rest where nothing says that the operator has seen the change; milliseconds. */
 const QUIET = 10_000;
@@ -78,7 +79,7 @@ async function settle(operation: Operation, deadline: Deadline, quiet: number): 
             const open = unsettled(config, workloads);
             if (open.length > 0) {
                 restingSince = undefined;
-                return { seen: shown(open) };
+                return { seen: shortList(open, CLAUSES_SHOWN, "; ") };
             }
             restingSince ??= performance.now();
             const isTold = config?.observedGeneration !== undefined;
@@ -91,11 +92,6 @@ async function settle(operation: Operation, deadline: Deadline, quiet: number): 
 async function readWorkloads({ cluster }: Operation): Promise<readonly WorkloadObject[]> {
     const lists = await Promise.all(MKE_NAMESPACES.map((namespace) => cluster.kube.mke.workloads(namespace)));
     return lists.flat();
-}
-
-function shown(clauses: readonly string[]): string {
-    const more = clauses.length - CLAUSES_SHOWN;
-    return [...clauses.slice(0, CLAUSES_SHOWN), ...(more > 0 ? [`${more} more`] : [])].join("; ");
 }
 
 async function orWarn(body: () => Promise<string>): Promise<Outcome> {

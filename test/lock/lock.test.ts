@@ -53,7 +53,7 @@ describe("the lock of a cluster", () => {
             assert.equal(operation.ended, false);
             await scene.clock.advance(2000);
             assert.ok(operation.failure instanceof LockError);
-            assert.ok(scene.lines.length >= 3 && scene.lines.length <= 6, scene.lines.join("\n"));
+            assert.ok(scene.lines.length >= 3 && scene.lines.length <= 7, scene.lines.join("\n"));
             assert.match(
                 scene.lines[0] ?? "",
                 /waiting for the lock pulumi-mke-control-plane: .* held by somebody\/else/,

@@ -1,4 +1,4 @@
-import { LEAVE_ANNOTATION, OPERATION_ANNOTATION, type Verdict } from "../../provider/decide/etcd-verdict";
+import { LEAVE_ANNOTATION, LEAVE_OPERATION_ANNOTATION, type Verdict } from "../../provider/decide/etcd-verdict";
 import type { Scenario } from "../../provider/decide/matrix";
 import { RESOURCES } from "../sim";
 import type { SimCluster } from "../sim/k0s/cluster";
@@ -170,7 +170,7 @@ function askToLeave(world: World, asThisPackage: boolean): void {
         clusterOf(world).store.update(RESOURCES.etcdMembers, world.name, (object) => {
             object.spec = { ...object.spec, leave: true };
             if (!asThisPackage) return;
-            const annotations = { [LEAVE_ANNOTATION]: idOf(object.status), [OPERATION_ANNOTATION]: "earlier" };
+            const annotations = { [LEAVE_ANNOTATION]: idOf(object.status), [LEAVE_OPERATION_ANNOTATION]: "earlier" };
             object.metadata.annotations = { ...object.metadata.annotations, ...annotations };
         }),
     );

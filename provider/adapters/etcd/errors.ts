@@ -54,9 +54,9 @@ export function etcdError(host: string, call: string, error: unknown, tunnelErro
         stage: "asking etcd",
         host,
         what: `${call}: ${text}`,
-        ...(code === undefined ? {} : { code }),
+        code,
         retryable: !lasting && (code === UNAVAILABLE || PASSING.some((part) => text.includes(part))),
-        ...(text.includes("not enough started members") ? { advice: ADVICE_NOT_ENOUGH } : {}),
+        advice: text.includes("not enough started members") ? ADVICE_NOT_ENOUGH : undefined,
         cause: error,
     });
 }

@@ -115,7 +115,7 @@ export class RootShell {
                 stage,
                 host: this.host,
                 what: `cannot write ${path}`,
-                ...(status.code === undefined ? {} : { exitCode: status.code }),
+                exitCode: status.code,
                 output: task.stderr.toString(),
             });
         }

@@ -1,4 +1,5 @@
 import { ApiError } from "../../errors";
+import { firstLine } from "../../text";
 import type { HttpRequest, HttpResponse } from "./transport";
 
 const REQUEST_TIMEOUT = 408;
@@ -15,7 +16,7 @@ export function apiError(host: string, { method, path }: HttpRequest, { status, 
         what: `${method} ${path.split("?")[0]}: ${status} ${reasonIn(text)}`.trimEnd(),
         code: status,
         retryable: status === REQUEST_TIMEOUT || status === TOO_MANY_REQUESTS || status >= SERVER_ERROR,
-        ...(status === 401 || status === 403 ? { advice: ADVICE_FORBIDDEN } : {}),
+        advice: status === 401 || status === 403 ? ADVICE_FORBIDDEN : undefined,
     });
 }
 
@@ -27,5 +28,5 @@ function reasonIn(text: string): string {
     } catch {
         // not JSON: proxies and health checks answer in plain text
     }
-    return (text.split("\n")[0] ?? "").slice(0, 200);
+    return firstLine(text).slice(0, 200);
 }

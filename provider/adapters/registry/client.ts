@@ -174,9 +174,9 @@ export class Registry {
             stage: this.stage,
             host: url.host,
             what: `GET ${url.pathname}: ${what}`,
-            ...(code !== undefined && { code }),
+            code,
             retryable: code === TOO_MANY_REQUESTS || (code ?? 0) >= SERVER_ERROR,
-            ...(code === UNAUTHORIZED && { advice: "Give `registry.username` and `registry.password`." }),
+            advice: code === UNAUTHORIZED ? "Give `registry.username` and `registry.password`." : undefined,
         });
     }
 
@@ -187,7 +187,7 @@ export class Registry {
             host: url.host,
             what: `GET ${url.pathname}: ${messageOf(cause)}`,
             retryable: !isTrust,
-            ...(isTrust && { advice: "Give the registry's authority as `registry.caCertificate`." }),
+            advice: isTrust ? "Give the registry's authority as `registry.caCertificate`." : undefined,
             cause,
         });
     }

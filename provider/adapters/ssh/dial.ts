@@ -1,9 +1,8 @@
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client, type ConnectConfig } from "ssh2";
-import type { Deadline } from "../../deadline";
+import { type Deadline, timerLength } from "../../deadline";
 import { ConnectionError, HostKeyError, messageOf, MkeError } from "../../errors";
-import { timerLength } from "./before";
 import { answersTo, type Credentials, credentialsFor, KEY_VARIABLE, type Login } from "./credentials";
 import { KEY_TYPES, algorithmsFor, fingerprintOf, parseHostKey, typeOf, type ExpectedHostKey } from "./host-key";
 

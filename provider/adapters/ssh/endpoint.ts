@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Duplex } from "node:stream";
-import type { Deadline } from "../../deadline";
+import { before, type Deadline } from "../../deadline";
 import { ConnectionError, MkeError } from "../../errors";
 import type { Connection, ProxyConnection } from "../../inputs";
-import { before } from "./before";
 import type { Login } from "./credentials";
 import { dial } from "./dial";
 import type { RemoteCommand } from "./run";

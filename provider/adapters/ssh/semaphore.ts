@@ -1,5 +1,4 @@
-import { before } from "./before";
-import type { Deadline } from "../../deadline";
+import { before, type Deadline } from "../../deadline";
 
 /** Lets at most `limit` holders in at once, others queue in order. */
 export class Semaphore {

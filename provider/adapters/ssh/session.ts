@@ -1,8 +1,7 @@
 import type { Duplex } from "node:stream";
 import type { Client, ClientChannel } from "ssh2";
-import type { Deadline } from "../../deadline";
+import { before, type Deadline, timerLength } from "../../deadline";
 import { ConnectionError, MkeError, TimeoutError, messageOf } from "../../errors";
-import { before, timerLength } from "./before";
 import { exitOf, type RemoteCommand } from "./run";
 import { Semaphore } from "./semaphore";
 
@@ -227,7 +226,7 @@ export class SshSession {
                 ? "its SSH server forbids port forwarding"
                 : messageOf(error).replace("(SSH) Channel open failure: ", ""),
             retryable: !prohibited,
-            ...(prohibited ? { advice: "Set AllowTcpForwarding to yes or local in sshd_config." } : {}),
+            advice: prohibited ? "Set AllowTcpForwarding to yes or local in sshd_config." : undefined,
             cause: error,
         });
     }

@@ -1,0 +1,23 @@
+import assert from "node:assert/strict";
+import { describe, it } from "mocha";
+import { firstLine, shortList } from "../provider/text";
+
+describe("a list in a line for people", () => {
+    it("is whole while it is short", () => {
+        assert.equal(shortList([]), "");
+        assert.equal(shortList(["w1", "w2", "w3", "w4", "w5"]), "w1, w2, w3, w4, w5");
+    });
+
+    it("is cut short, and says how much is left out", () => {
+        assert.equal(shortList(["w1", "w2", "w3", "w4", "w5", "w6", "w7"]), "w1, w2, w3, w4, w5, 2 more");
+        assert.equal(shortList(["a is late", "b is late", "c is late"], 1, "; "), "a is late; 2 more");
+    });
+});
+
+describe("the first line of a text", () => {
+    it("is the text where it has no other", () => {
+        assert.equal(firstLine("one\ntwo\nthree"), "one");
+        assert.equal(firstLine("one"), "one");
+        assert.equal(firstLine(""), "");
+    });
+});
