@@ -6,8 +6,8 @@ import { nameCollisions } from "./collisions";
 import { markerOf, ownership } from "./identity";
 import { type AddSteps, cellFor } from "./matrix";
 import {
+    additionTo,
     annotationOf,
-    countVoters,
     describeHealth,
     interruptedOperation,
     isPassing,
@@ -163,12 +163,7 @@ function refuseQuorum(situation: Situation, { steps, undo }: Course): Refusal | 
         const ghosts = unstarted.map(describeMember).join(", ");
         return refuse(`etcd member ${ghosts} was added and never started`, members.map(describeHealth), "ghost-member");
     }
-    const permission = mayAdd({
-        ...countVoters({ members }),
-        learners: members.filter((member) => member.learner).length,
-        unstarted: unstarted.length,
-        maxControllers: inputs.maxControllers,
-    });
+    const permission = mayAdd(additionTo(members, inputs.maxControllers));
     if (permission.ok) return undefined;
     const refusal = refuse(permission.why, members.map(describeHealth), "quorum");
     return permission.isLimit ? { ...refusal, isLimit: true } : refusal;

@@ -18,7 +18,7 @@ export function checkClaim(
         ({ token }) => token !== undefined && token !== state?.token && tokensOfThisProcess.includes(token),
     );
     if (newer !== undefined) {
-        return { kind: "leave-alone", why: "its replacement has claimed the machine" };
+        return { kind: "leave-alone", why: "its replacement has claimed the machine", lookAgain: false };
     }
     const foreign = marks.find(
         (mark) => mark.owner !== undefined && mark.owner !== inputs.owner && !hasToken(mark, state?.token),

@@ -8,6 +8,7 @@ import { markerOf, type Mark, whichCluster } from "./identity";
 import { type Cell, needsVerdict, type NodeOperation } from "./matrix";
 import { objectNameOf, OWNER_ANNOTATION, TOKEN_ANNOTATION } from "./names";
 import type { PlanInputs, RemovalSituation, Situation } from "./plan-types";
+import type { Addition, Removal } from "./quorum";
 import { type Refusal, refuse, type Topic } from "./refusal";
 import { checkRole } from "./role";
 import { type ScenarioReport, scenarioOf } from "./scenario";
@@ -180,6 +181,26 @@ export function countVoters({ members }: Pick<ClusterFacts, "members">): {
 } {
     const voters = members.filter((member) => !member.learner);
     return { voters: voters.length, healthy: voters.filter((member) => member.health === "healthy").length };
+}
+
+/** What an addition to these members meets. */
+export function additionTo(members: readonly Member[], maxControllers: number): Addition {
+    return {
+        ...countVoters({ members }),
+        learners: members.filter(({ learner }) => learner).length,
+        unstarted: members.filter(({ name }) => name === "").length,
+        maxControllers,
+    };
+}
+
+/** What the removal of one of these members meets. */
+export function removalOf(target: Member, members: readonly Member[], minControllers: number): Removal {
+    return {
+        ...countVoters({ members }),
+        targetIsVoter: !target.learner,
+        targetHealthy: target.health === "healthy",
+        minControllers,
+    };
 }
 
 export function describeHealth(member: Member): string {

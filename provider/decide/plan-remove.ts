@@ -19,6 +19,7 @@ import {
     refuseCell,
     refuseUnlisted,
     refuseWrongHost,
+    removalOf,
     topicOf,
     verdictOf,
     wasThereBefore,
@@ -182,15 +183,11 @@ function fromCluster(situation: RemovalSituation): Course | Refusal {
 function refuseQuorum(situation: RemovalSituation, { steps, verdict }: Course): Refusal | undefined {
     const member = verdict?.member;
     if (steps.leave !== "leave" || member === undefined) return undefined;
-    const permission = mayRemove({
-        ...countVoters(situation.cluster),
-        targetIsVoter: !member.learner,
-        targetHealthy: member.health === "healthy",
-        minControllers: situation.inputs.minControllers,
-    });
+    const { members } = situation.cluster;
+    const permission = mayRemove(removalOf(member, members, situation.inputs.minControllers));
     if (permission.ok) return undefined;
     const what = `${describeMember(member)} cannot be removed: ${permission.why}`;
-    const refusal = refuse(what, situation.cluster.members.map(describeHealth), "quorum");
+    const refusal = refuse(what, members.map(describeHealth), "quorum");
     return permission.isLimit ? { ...refusal, isLimit: true } : refusal;
 }
 

@@ -104,4 +104,6 @@ export interface RemovePlan extends Decision {
 export interface LeaveAlone {
     readonly kind: "leave-alone";
     readonly why: string;
+    /** A claim does not pass. */
+    readonly lookAgain: false;
 }

@@ -45,3 +45,8 @@ export interface Refusal {
 export function refuse(what: string, evidence: readonly string[], topic?: Topic, lookAgain = false): Refusal {
     return { kind: "refuse", what, evidence, lookAgain, ...(topic === undefined ? {} : { topic }) };
 }
+
+/** True for the plan that says no. */
+export function isRefusal(plan: { readonly kind: string }): plan is Refusal {
+    return plan.kind === "refuse";
+}

@@ -1,7 +1,7 @@
 import type { ClusterFacts, NodeObject } from "../facts/cluster";
 import type { HostFacts, OperationRecord } from "../facts/host";
 import { kindOf, type NodeKind, type Role } from "../inputs";
-import { WOBBLE_MS } from "./cluster-health";
+import { isWobble } from "./cluster-health";
 import type { Verdict, VerdictReport } from "./etcd-verdict";
 import { isOtherMachine, markerOf, ownership } from "./identity";
 import { needsVerdict, type Scenario } from "./matrix";
@@ -11,7 +11,7 @@ import type { KnownNode, TargetEtcd } from "./plan-types";
 import type { Refusal, Topic } from "./refusal";
 import { type RepairRow, repairRowFor } from "./repair-table";
 import { runsWorker } from "./role";
-import { nodeOf, scenarioOf, unitOf } from "./scenario";
+import { isStarting, nodeOf, scenarioOf, unitOf } from "./scenario";
 import { taintDrift } from "./taints";
 
 /**
@@ -153,7 +153,7 @@ function actionOf(
     const isOther =
         state.memberId !== undefined && verdict?.member !== undefined && verdict.member.id !== state.memberId;
     if (isOther) return "fail";
-    return isStarting(unit.active) ? "wait-ready" : "start-service";
+    return isStarting(unit) ? "wait-ready" : "start-service";
 }
 
 function hostDrift({ host, cluster, nodeName, now }: RepairSituation, scenario: Scenario): string[] {
@@ -165,9 +165,7 @@ function hostDrift({ host, cluster, nodeName, now }: RepairSituation, scenario: 
         case 2:
             return [];
         case 3:
-            return isWobbling(nodeOf(host, cluster, nodeName)?.readySince ?? 0, now)
-                ? []
-                : [`Node ${nodeName} is NotReady`];
+            return isWobbling(nodeOf(host, cluster, nodeName), now) ? [] : [`Node ${nodeName} is NotReady`];
         case 4:
             return [`Node ${nodeName} is not registered`];
         case 5:
@@ -195,15 +193,11 @@ function serviceDrift(host: HostFacts): string {
     const unit = unitOf(host);
     if (unit === undefined) return "the k0s service is gone";
     const name = host.units.controller === undefined ? "k0sworker" : "k0scontroller";
-    return isStarting(unit.active) ? `k0s does not answer, although ${name} is started` : `${name} is not running`;
+    return isStarting(unit) ? `k0s does not answer, although ${name} is started` : `${name} is not running`;
 }
 
-function isStarting(active: string): boolean {
-    return active === "active" || active === "activating";
-}
-
-function isWobbling(readySince: number, now: number): boolean {
-    return readySince > 0 && now - readySince < WOBBLE_MS;
+function isWobbling(node: NodeObject | undefined, now: number): boolean {
+    return node !== undefined && isWobble(node, now);
 }
 
 const VERDICT_WORDS: Readonly<Record<Verdict, string | undefined>> = {

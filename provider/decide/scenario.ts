@@ -42,6 +42,11 @@ export function unitOf({ units }: HostFacts): UnitFacts | undefined {
     return units.controller ?? units.worker;
 }
 
+/** Its k0s runs, or is about to. */
+export function isStarting({ active }: UnitFacts): boolean {
+    return active === "active" || active === "activating";
+}
+
 /**
  * The unit is active and the status socket answers for the unit's role. It says nothing of membership: a controller removed
  * from outside stays healthy in this sense, one that left is idle with an active unit and a silent socket (observed.md).
@@ -96,7 +101,7 @@ function healthy({ host, cluster, node, evidence }: Seen): ScenarioReport | Refu
 
 function unhealthy({ host, cluster, node, evidence }: Seen): ScenarioReport {
     const unit = unitOf(host);
-    const starting = unit?.active === "active" || unit?.active === "activating";
+    const starting = unit !== undefined && isStarting(unit);
     switch (whichCluster(host, cluster.helper)) {
         case "this":
             return report(node === undefined ? 7 : 6, evidence, starting);

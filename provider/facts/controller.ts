@@ -42,7 +42,7 @@ export interface ControllerClients {
     etcd(host: Host, dataDir: string, deadline: Deadline, options: EtcdOptions): Promise<Etcd>;
 }
 
-export const realClients: ControllerClients = {
+const realClients: ControllerClients = {
     kube: openKube,
     etcd: async (host, dataDir, deadline, options) =>
         openEtcd(host, await readEtcdCredentials(host, dataDir, deadline), options),

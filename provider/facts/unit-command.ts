@@ -7,11 +7,11 @@ export function splitCommandLine(line: string): string[] {
     let current: string | undefined;
     let quote: string | undefined;
     for (let at = 0; at < line.length; at += 1) {
-        const char = line[at] as string;
+        const char = line.charAt(at);
         if (char === "\\" && quote !== "'" && at + 1 < line.length) {
-            const hex = /^x([0-9a-fA-F]{2})/.exec(line.slice(at + 1));
-            current = (current ?? "") + (hex === null ? (line[at + 1] as string) : charOf(hex[1] as string));
-            at += hex === null ? 1 : 3;
+            const [, hex] = /^x([0-9a-fA-F]{2})/.exec(line.slice(at + 1)) ?? [];
+            current = (current ?? "") + (hex === undefined ? line.charAt(at + 1) : charOf(hex));
+            at += hex === undefined ? 1 : 3;
         } else if (quote !== undefined) {
             if (char === quote) quote = undefined;
             else current = (current ?? "") + char;

@@ -1,4 +1,5 @@
 import type { Kube, LeaseObject } from "../adapters/kube";
+import { microTime } from "../adapters/kube/parse";
 import { requireEngine } from "../engine";
 import { MkeError } from "../errors";
 import type { Log } from "../log";
@@ -112,12 +113,13 @@ async function survey(
         if (!isOver) inUse.push(lease);
     }
     const room = roomFor(kind);
-    if (inUse.length <= room) return { name: leaseToTake(kind, inUse) };
+    const [any] = inUse;
+    if (any === undefined || inUse.length <= room) return { name: leaseToTake(kind, inUse) };
     const dead = inUse.filter((lease) => stale.has(lease));
     const living = inUse.find((lease) => !stale.has(lease));
-    const [first] = dead;
-    if (first !== undefined && (living === undefined || dead.length > room)) return blockedBy(first, true, observer);
-    return blockedBy(living as LeaseObject, false, observer);
+    // One that lives will make room some day, unless the dead alone take all there is.
+    const isStale = living === undefined || dead.length > room;
+    return blockedBy((isStale ? dead[0] : living) ?? any, isStale, observer);
 }
 
 /**
@@ -159,7 +161,7 @@ async function takeOver(
 ): Promise<LeaseObject | undefined | "blocked"> {
     const wasHeld = !isFree(lease);
     if (wasHeld && !(observer.isStale(lease) && observer.mayAdopt(lease))) return "blocked";
-    const now = new Date(timing.clock.wall()).toISOString().replace(/Z$/, "000Z");
+    const now = microTime(new Date(timing.clock.wall()));
     const taken = await kube().replaceLease(takenOver(lease, holder, timing.durationSeconds, now));
     if (wasHeld && taken !== undefined) {
         log.line(`took over the lock ${lease.name} of ${lease.holder}, which does not renew it any more`);

@@ -5,12 +5,12 @@ import type { OperationRecord } from "../facts/host";
 
 export const LOCK_NAMESPACE = "kube-system";
 export const CONTROL_PLANE_LEASE = "pulumi-mke-control-plane";
-export const LOCK_LABEL = "app.kubernetes.io/managed-by";
-export const LOCK_LABEL_VALUE = "pulumi-mke";
+const LOCK_LABEL = "app.kubernetes.io/managed-by";
+const LOCK_LABEL_VALUE = "pulumi-mke";
 /** What the operation that holds, or last held, the Lease is about: an OperationRecord as JSON (safety.md 11). */
 export const OPERATION_ANNOTATION = "pulumi-mke/operation";
 /** Which process holds it. */
-export const PROCESS_ANNOTATION = "pulumi-mke/process";
+const PROCESS_ANNOTATION = "pulumi-mke/process";
 /** The same for people: machine and process id. */
 export const PLACE_ANNOTATION = "pulumi-mke/held-from";
 
@@ -37,7 +37,7 @@ export function leaseNameOf(kind: OperationLock): string {
     return "node" in kind ? `${NODE_PREFIX}${kind.node}` : CONTROL_PLANE_LEASE;
 }
 
-export function drainLeaseName(index: number): string {
+function drainLeaseName(index: number): string {
     return `${DRAIN_PREFIX}${index}`;
 }
 

@@ -1,3 +1,5 @@
+import { memberAt } from "../decide/address";
+import { markerOf } from "../decide/identity";
 import { type EtcdMemberObject, memberIdToHex } from "../facts/cluster";
 import { deleteEtcdMember } from "../stages/delete-objects";
 import { markHost } from "../stages/record-operation";
@@ -24,8 +26,8 @@ export async function adoptNode(operation: HostOperation): Promise<void> {
 
 /** A join of ours ended after its controller was a member and before MKE heard of it: the members changed after all. */
 function isInterruptedJoin({ kind, hostFacts, clusterFacts, peerAddress }: HostOperation): boolean {
-    const record = hostFacts.marker?.operation;
-    const own = clusterFacts.members.find(({ peerHosts }) => peerHosts.includes(peerAddress));
+    const record = markerOf(hostFacts)?.operation;
+    const own = memberAt(clusterFacts.members, peerAddress);
     if (kind !== "controller" || record?.kind !== "add" || own === undefined) return false;
     return !record.baseline.includes(memberIdToHex(own.id));
 }

@@ -5,7 +5,7 @@ import { type Addition, foreseeAdd, performAdd } from "./add-node";
 import { foundHalfMade, foundReady } from "./found";
 import { newToken } from "./ownership";
 import { withWorkingSession } from "./session";
-import { initFailure, type NodeOutputs, outputsOf } from "./state";
+import { InitFailure, type NodeOutputs, outputsOf } from "./state";
 import { underLock } from "./under-lock";
 
 /**
@@ -30,7 +30,7 @@ export async function create(kind: NodeKind, inputs: NodeInputs): Promise<{ id: 
         });
     } catch (error) {
         if (begun?.progress.hostChanged !== true) throw error;
-        throw initFailure({ id: idOf(begun), inputs, outs: outputsOf(inputs, foundHalfMade(begun)), error });
+        throw new InitFailure({ id: idOf(begun), inputs, outs: outputsOf(inputs, foundHalfMade(begun)), error });
     }
 }
 

@@ -12,7 +12,7 @@ import {
 import { isOtherMachine } from "../decide/identity";
 import { nodeNameOf, peerAddressOf } from "../decide/names";
 import { planRebuild } from "../decide/rebuild";
-import type { Refusal } from "../decide/refusal";
+import { isRefusal, type Refusal } from "../decide/refusal";
 import { type Repair, repairFor } from "../decide/repair";
 import { RefusedError } from "../errors";
 import { memberIdFromHex } from "../facts/cluster";
@@ -93,16 +93,9 @@ export function decideAdd(session: Session, situation: Situation, knowledge: Kno
     return host === undefined ? unreachable(situation) : planAdd({ ...shared(session, situation, knowledge), host });
 }
 
-export function decideRemove(
-    session: Session,
-    situation: Situation,
-    knowledge: Knowledge,
-): RemovePlan | (LeaveAlone & { lookAgain: false }) | Refusal {
+export function decideRemove(session: Session, situation: Situation, knowledge: Knowledge): Removal {
     if (situation.host?.k0sctlLock !== undefined) return lockedByK0sctl(situation.host.k0sctlLock.holder);
-    const plan = planRemove(removalSituation(session, situation, knowledge));
-    if (plan.kind === "remove" && plan.member?.id === session.cluster.helperFacts.memberId)
-        return removesItsHelper(session);
-    return plan.kind === "leave-alone" ? { ...plan, lookAgain: false } : plan;
+    return orKeepHelper(session, planRemove(removalSituation(session, situation, knowledge)));
 }
 
 function shared(
@@ -135,7 +128,11 @@ function lockedByK0sctl(holder: string): Refusal {
     };
 }
 
-function removesItsHelper({ cluster }: Session): Refusal {
+type Removal = RemovePlan | LeaveAlone | Refusal;
+
+/** The controller that helps is not taken out with its own help. */
+function orKeepHelper({ cluster }: Session, plan: Removal): Removal {
+    if (plan.kind !== "remove" || plan.member?.id !== cluster.helperFacts.memberId) return plan;
     return {
         kind: "refuse",
         what: `${cluster.helper.address} in cluster.controllers is the controller that is to be removed`,
@@ -164,15 +161,15 @@ export function refuseIfSaid<P extends { readonly kind: string }>(
     plan: P,
     host: string,
 ): asserts plan is Exclude<P, Refusal> {
-    if (plan.kind !== "refuse") return;
-    const { what, evidence, topic, advice } = plan as unknown as Refusal;
+    if (!isRefusal(plan)) return;
+    const { what, evidence, topic, advice } = plan;
     throw new RefusedError({
         stage: "deciding",
         host,
         what,
         output: evidence.join("\n"),
         advice: ["Nothing was changed.", ...(advice === undefined ? [] : [advice])].join(" "),
-        ...(topic === undefined ? {} : { topic }),
+        topic,
     });
 }
 
@@ -205,20 +202,13 @@ export function decideRepair(
 }
 
 /** How to take out what is left of a node whose host joins again in the same update, or why not (safety.md 12). */
-export function decideRebuild(
-    session: Session,
-    situation: Situation,
-    knowledge: Knowledge,
-): RemovePlan | (LeaveAlone & { lookAgain: false }) | Refusal {
+export function decideRebuild(session: Session, situation: Situation, knowledge: Knowledge): Removal {
     const { host } = situation;
     if (host === undefined) return unreachable(situation);
     if (host.k0sctlLock !== undefined) return lockedByK0sctl(host.k0sctlLock.holder);
     const removal = removalSituation(session, situation, knowledge);
     const again = isOtherMachine(host, knowledge.state) ? rejoining(session, host) : situation;
-    const plan = planRebuild({ ...removal, host }, again);
-    if (plan.kind === "remove" && plan.member?.id === session.cluster.helperFacts.memberId)
-        return removesItsHelper(session);
-    return plan.kind === "leave-alone" ? { ...plan, lookAgain: false } : plan;
+    return orKeepHelper(session, planRebuild({ ...removal, host }, again));
 }
 
 /** A new machine may have another name and another address than the old one. */

@@ -1,6 +1,7 @@
 import { isOtherMachine } from "../decide/identity";
 import { nodeNameOf } from "../decide/names";
 import type { NodeKind } from "../inputs";
+import { RefusedError } from "../errors";
 import type { HeldLock } from "../lock";
 import type { HostOperation } from "../pipelines/operation";
 import { removeController } from "../pipelines/remove-controller";
@@ -37,7 +38,7 @@ export async function rebuildNode(
     const { log } = session;
     const plan = decideRebuild(session, situation, knowledge);
     refuseIfSaid(plan, session.inputs.host);
-    if (plan.kind === "leave-alone") throw new Error(plan.why);
+    if (plan.kind === "leave-alone") throw claimed(session, plan.why);
     log.line(`rebuild: ${drift.join("; ")}`);
     plan.notes.forEach((note) => log.line(note));
     const operation = operationOf(kind, session, held, situation, olds);
@@ -73,4 +74,14 @@ async function addAgain(
 /** Refuses before the lock what could not be rebuilt; nothing is written. */
 export async function foreseeRebuild(session: Session, situation: Situation, knowledge: Knowledge): Promise<void> {
     await decideBeforeLock(session, async () => ({ plan: decideRebuild(session, situation, knowledge) }));
+}
+
+function claimed({ inputs }: Session, why: string): RefusedError {
+    return new RefusedError({
+        stage: "deciding",
+        host: inputs.host,
+        what: `it cannot be rebuilt: ${why}`,
+        advice: "Nothing was changed.",
+        topic: "other-owner",
+    });
 }

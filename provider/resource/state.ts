@@ -68,26 +68,27 @@ export function resourceName({ owner, host }: { readonly owner?: unknown; readon
     return name === "" && typeof host === "string" ? host : name;
 }
 
-/** What `create` and `update` throw when the host was changed but is not ready: Pulumi keeps the resource in state. */
+/** What `create` and `update` throw when they leave something behind: Pulumi keeps the resource in state. */
 export class InitFailure extends Error {
     readonly id: string;
     readonly properties: Record<string, unknown>;
     /** What the user sees; the engine drops `message` where there is an id. */
     readonly reasons: readonly string[];
 
-    constructor(failed: { id: string; inputs: object; outs: object; error: unknown }) {
+    /**
+     * `inputs`: the raw bag, whose `__provider` must be kept or no later operation on the resource can run. `outs`: everything
+     * known so far (`outputsOf`).
+     */
+    constructor(failed: {
+        readonly id: string;
+        readonly inputs: object;
+        readonly outs: object;
+        readonly error: unknown;
+    }) {
         super(messageOf(failed.error), { cause: failed.error });
         this.name = "InitFailure";
         this.id = failed.id;
         this.reasons = [this.message === "" ? "the node is not ready" : this.message];
         this.properties = encodeOutputs({ ...failed.outs, __provider: (failed.inputs as Bag)["__provider"] });
     }
-}
-
-/**
- * The failure of a `create` or `update` that leaves something behind. `inputs`: the raw bag, whose `__provider` must be
- * kept or no later operation on the resource can run. `outs`: everything known so far (`outputsOf`).
- */
-export function initFailure(failed: { id: string; inputs: object; outs: object; error: unknown }): InitFailure {
-    return new InitFailure(failed);
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Refusal, Topic } from "../decide/refusal";
+import { isRefusal, type Refusal, type Topic } from "../decide/refusal";
 import type { OperationRecord } from "../facts/host";
 import type { NodeKind } from "../inputs";
 import { type HeldLock, type LockKind, type LockRequest, type OperationLock, withLock } from "../lock";
@@ -53,6 +53,10 @@ export async function interruptedBefore(
 /** Refusals that speak of etcd's members, which another operation may be changing. */
 const OF_MEMBERS: readonly (Topic | undefined)[] = ["quorum", "ghost-member"];
 
+function mayPass(plan: { readonly kind: string }): plan is Refusal {
+    return isRefusal(plan) && OF_MEMBERS.includes(plan.topic) && plan.isLimit !== true;
+}
+
 /**
  * A decision before the lock: a refusal ends here, with nothing written (safety.md 7). But a member that joins or leaves just
  * now looks like a broken one: while somebody holds the control plane's lock, only the decision under it counts.
@@ -65,9 +69,8 @@ export async function decideBeforeLock<D extends { readonly plan: { readonly kin
     const isChanging = (): Promise<boolean> => isHeld(cluster.kube, { controlPlane: true });
     const wasChanging = inputs.role !== "worker" && (await isChanging());
     const decided = await decide();
-    const { kind, topic, what, isLimit } = decided.plan as Partial<Refusal>;
-    if (kind === "refuse" && OF_MEMBERS.includes(topic) && !isLimit && (wasChanging || (await isChanging()))) {
-        log.line(`decided again when nobody changes the control plane any more: ${what ?? ""}`);
+    if (mayPass(decided.plan) && (wasChanging || (await isChanging()))) {
+        log.line(`another operation is changing the control plane; decided again after it: ${decided.plan.what}`);
         return decided;
     }
     refuseIfSaid(decided.plan, inputs.host);

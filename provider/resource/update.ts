@@ -17,7 +17,7 @@ import { foundHalfMade, foundIn, foundReady } from "./found";
 import { look, type Situation } from "./look";
 import { foreseeRebuild, rebuildNode } from "./rebuild";
 import { type Session, withWorkingSession } from "./session";
-import { type FoundOutputs, initFailure, inputsOf, type NodeOutputs, outputsOf } from "./state";
+import { type FoundOutputs, InitFailure, inputsOf, type NodeOutputs, outputsOf } from "./state";
 import { interruptedBefore, operationOf, underLock, withHost } from "./under-lock";
 
 /**
@@ -81,7 +81,12 @@ async function keepingHalfMade(
         });
     } catch (error) {
         if (begun === undefined) throw error;
-        throw initFailure({ id, inputs: session.inputs, outs: outputsOf(session.inputs, foundHalfMade(begun)), error });
+        throw new InitFailure({
+            id,
+            inputs: session.inputs,
+            outs: outputsOf(session.inputs, foundHalfMade(begun)),
+            error,
+        });
     }
 }
 
@@ -211,6 +216,6 @@ function cannotRepair({ inputs }: Session, { drift, topic }: Repair): RefusedErr
         host: inputs.host,
         what: drift.join("; "),
         advice: "This is not repaired automatically. Nothing was changed.",
-        ...(topic === undefined ? {} : { topic }),
+        topic,
     });
 }

@@ -16,7 +16,7 @@ const STAGE = "backing up";
 /** On a controller; outside everything that `k0s reset` and our own clean-up remove. */
 export const BACKUP_DIRECTORY = "/var/lib/pulumi-mke/backups";
 /** How many archives stay there (safety.md 23). */
-export const BACKUPS_KEPT = 5;
+const BACKUPS_KEPT = 5;
 
 /** Which of an operation's two backups it is. */
 export interface BackupMoment {

@@ -1,6 +1,6 @@
 import { Deadline } from "../deadline";
 import { eraOf } from "../decide/era";
-import { countVoters, describeHealth } from "../decide/plan-common";
+import { additionTo, describeHealth, removalOf } from "../decide/plan-common";
 import { howToLeave, type LeaveMethod, mayAdd, mayRemove, type Permission } from "../decide/quorum";
 import { RefusedError } from "../errors";
 import { type ClusterFacts, type Member, memberIdToHex } from "../facts/cluster";
@@ -43,12 +43,7 @@ export async function proveRemovable(
     const { members } = await proveUnchanged(operation, stage);
     const member = members.find((candidate) => candidate.id === id);
     if (member === undefined) return;
-    const removal = {
-        ...countVoters({ members }),
-        targetIsVoter: !member.learner,
-        targetHealthy: member.health === "healthy",
-        minControllers: operation.inputs.cluster.minControllers,
-    };
+    const removal = removalOf(member, members, operation.inputs.cluster.minControllers);
     demand(operation, stage, members, mayRemove(removal));
     const era = eraOf(operation.cluster.helperFacts.k0sVersion);
     if (method === "member-remove" || howToLeave({ ...removal, era, hasObject: true }) === method) return;
@@ -58,13 +53,8 @@ export async function proveRemovable(
 /** A join needs every member healthy at the moment it starts. */
 export async function proveJoinable(operation: Operation, stage: string): Promise<void> {
     const { members } = await proveUnchanged(operation, stage);
-    const permission = mayAdd({
-        ...countVoters({ members }),
-        learners: members.filter(({ learner }) => learner).length,
-        unstarted: members.filter(({ name }) => name === "").length,
-        maxControllers: operation.inputs.cluster.maxControllers,
-    });
-    demand(operation, stage, members, permission);
+    const { maxControllers } = operation.inputs.cluster;
+    demand(operation, stage, members, mayAdd(additionTo(members, maxControllers)));
 }
 
 function demand({ inputs }: Operation, stage: string, members: readonly Member[], permission: Permission): void {

@@ -49,7 +49,7 @@ export async function lookAtBoth(
 }
 
 /** `/etc` and `/etc/k0s` of `/etc/k0s/audit.yaml`, outer ones first. */
-export function directoriesAbove(path: string): string[] {
+function directoriesAbove(path: string): string[] {
     const above: string[] = [];
     for (let at = posix.dirname(path); at !== "/" && at !== "."; at = posix.dirname(at)) above.unshift(at);
     return above;

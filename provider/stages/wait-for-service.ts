@@ -3,7 +3,7 @@ import { countVoters, describeHealth } from "../decide/plan-common";
 import { majority } from "../decide/quorum";
 import { type Deadline, waitFor, type WaitOptions } from "../deadline";
 import { RefusedError } from "../errors";
-import { type Member } from "../facts/cluster";
+import type { Member } from "../facts/cluster";
 import { readCluster } from "../facts/cluster-view";
 import type { HostOperation } from "../pipelines/operation";
 import type { Outcome } from "../pipelines/stage";
@@ -49,7 +49,7 @@ export async function waitForService(
 export async function requireQuorumWithout(operation: HostOperation, deadline: Deadline): Promise<Outcome> {
     const facts = await readCluster(operation.cluster, { lease: operation.held.lease }, deadline);
     const { voters, healthy } = countVoters(facts);
-    const own = findOwn(operation, facts.members);
+    const own = memberAt(facts.members, operation.peerAddress);
     const others = own?.health === "healthy" ? healthy - 1 : healthy;
     // Two voters cannot spare either; there the restart itself is the repair that was asked for.
     if (voters <= 2 || others >= majority(voters)) return;
@@ -64,9 +64,5 @@ export async function requireQuorumWithout(operation: HostOperation, deadline: D
 }
 
 async function ownMember(operation: HostOperation, deadline: Deadline): Promise<Member | undefined> {
-    return findOwn(operation, (await readCluster(operation.cluster, {}, deadline)).members);
-}
-
-function findOwn({ peerAddress }: HostOperation, members: readonly Member[]): Member | undefined {
-    return memberAt(members, peerAddress);
+    return memberAt((await readCluster(operation.cluster, {}, deadline)).members, operation.peerAddress);
 }

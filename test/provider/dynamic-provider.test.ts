@@ -87,11 +87,11 @@ describe("the dynamic-provider process", () => {
     it("keeps a half-made node with everything that a later delete needs", async () => {
         const state = JSON.stringify(join(root, "dist/provider/resource/state"));
         const failing = handler(`{ create: async (inputs) => {
-            const { initFailure, outputsOf } = require(${state});
+            const { InitFailure, outputsOf } = require(${state});
             const found = { nodeName: "c2", status: "joining", state: "", drift: [], token: "t", installedBinary: true,
                 memberId: undefined };
             const outs = outputsOf(inputs, found);
-            throw initFailure({ id: "cluster/c2", inputs, outs, error: new Error("joining etcd on 10.0.0.12: stuck") });
+            throw new InitFailure({ id: "cluster/c2", inputs, outs, error: new Error("joining etcd on 10.0.0.12: stuck") });
         } }`);
         const error = await process.create(withText(checked(), failing)).catch((thrown: unknown) => thrown);
         assert.ok(error instanceof CallError && error.initFailure);

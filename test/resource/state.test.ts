@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { NodeInputs } from "../../provider/inputs";
 import type { Bag } from "../../provider/resource/shape";
-import { encodeOutputs, initFailure, inputsOf, outputsOf, resourceName } from "../../provider/resource/state";
+import { encodeOutputs, InitFailure, inputsOf, outputsOf, resourceName } from "../../provider/resource/state";
 import { checked, FOUND, stored } from "../support/node-bags";
 
 describe("outputs", () => {
@@ -59,7 +59,7 @@ describe("an init failure", () => {
     const outs = outputsOf(checked() as unknown as NodeInputs, found);
 
     it("keeps id, outputs and the stored text, and gives the error as the reason", () => {
-        const failure = initFailure({
+        const failure = new InitFailure({
             id: "c/c2",
             inputs,
             outs,
@@ -73,8 +73,8 @@ describe("an init failure", () => {
     });
 
     it("always has a reason, because Pulumi shows nothing else", () => {
-        assert.notEqual(initFailure({ id: "x", inputs, outs, error: new Error("") }).reasons[0], "");
-        assert.deepEqual(initFailure({ id: "x", inputs, outs, error: "text" }).reasons, ["text"]);
+        assert.notEqual(new InitFailure({ id: "x", inputs, outs, error: new Error("") }).reasons[0], "");
+        assert.deepEqual(new InitFailure({ id: "x", inputs, outs, error: "text" }).reasons, ["text"]);
     });
 });
 

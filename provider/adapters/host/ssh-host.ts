@@ -12,7 +12,7 @@ import { joinTokenId } from "./join-token";
 import type { ProgramName, ProgramValues } from "./program";
 import type { ProgramOutcome, RootShell } from "./root-shell";
 import { SshMaterial } from "./ssh-material";
-import { dirValues, lines, serviceName } from "./values";
+import { dirValues, lines, linesOf, serviceName } from "./values";
 
 const MAX_FILE = 4 * 1024 * 1024;
 
@@ -212,12 +212,7 @@ export class SshHost implements Host {
     ): Promise<{ readonly left: readonly string[] }> {
         const values = { ...dirValues(dirs), K0S: k0sPath };
         const answer = await this.run("clean-up", values, "cleaning up", "failed", deadline);
-        return {
-            left: answer
-                .toString()
-                .split("\n")
-                .filter((line) => line !== ""),
-        };
+        return { left: linesOf(answer) };
     }
 
     connect(host: string, port: number, deadline: Deadline): Promise<Duplex> {

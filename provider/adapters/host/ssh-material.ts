@@ -2,6 +2,7 @@ import type { Deadline } from "../../deadline";
 import { CommandError, InputError } from "../../errors";
 import type { FileFacts, HostMaterial, Names, OwnedPath, SelinuxChange, SelinuxRule } from "./material";
 import type { ProgramName, ProgramValues } from "./program";
+import { lines, linesOf } from "./values";
 
 /** Runs one program of `scripts/`; fails where it does. */
 export type RunProgram = (
@@ -25,7 +26,7 @@ export class SshMaterial implements HostMaterial {
     async describe(paths: readonly string[], deadline: Deadline): Promise<readonly FileFacts[]> {
         if (paths.length === 0) return [];
         const stage = "looking at files";
-        const answer = await this.run("describe-files", { FILES: this.lines(paths) }, stage, "failed", deadline);
+        const answer = await this.run("describe-files", { FILES: this.joined(paths) }, stage, "failed", deadline);
         const described = linesOf(answer);
         if (described.length !== paths.length) throw this.unexpected(stage, `${described.length} answers`);
         return paths.map((path, index) => this.readDescription(stage, path, described[index] ?? ""));
@@ -47,7 +48,7 @@ export class SshMaterial implements HostMaterial {
         const wanted = directories.map(({ path, mode }) => `${octal(mode)} ${path}`);
         await this.run(
             "make-directories",
-            { DIRECTORIES: this.lines(wanted) },
+            { DIRECTORIES: this.joined(wanted) },
             "making directories",
             "failed",
             deadline,
@@ -57,11 +58,11 @@ export class SshMaterial implements HostMaterial {
     async own(files: readonly OwnedPath[], deadline: Deadline): Promise<void> {
         if (files.length === 0) return;
         const owners = files.map(({ path, mode, user, group }) => `${octal(mode)} ${user}:${group} ${path}`);
-        await this.run("own-files", { OWNERS: this.lines(owners) }, "giving files their owners", "failed", deadline);
+        await this.run("own-files", { OWNERS: this.joined(owners) }, "giving files their owners", "failed", deadline);
     }
 
     async unknownNames({ users, groups }: Names, deadline: Deadline): Promise<Names> {
-        const values = { USER_NAMES: this.lines(named(users)), GROUP_NAMES: this.lines(named(groups)) };
+        const values = { USER_NAMES: this.joined(named(users)), GROUP_NAMES: this.joined(named(groups)) };
         const answer = linesOf(
             await this.run("unknown-names", values, "looking for users and groups", "failed", deadline),
         );
@@ -75,7 +76,7 @@ export class SshMaterial implements HostMaterial {
         directories: readonly string[],
         deadline: Deadline,
     ): Promise<readonly string[]> {
-        const values = { FILES: this.lines(files), DIRECTORIES: this.lines(directories) };
+        const values = { FILES: this.joined(files), DIRECTORIES: this.joined(directories) };
         return linesOf(await this.run("remove-material", values, "removing files", "failed", deadline));
     }
 
@@ -92,7 +93,7 @@ export class SshMaterial implements HostMaterial {
             ...gone.map((pattern) => `fcontext -d -f a '${this.unquoted(pattern)}'`),
             ...add.map(({ type, pattern }) => `fcontext -a -f a -t ${type} '${this.unquoted(pattern)}'`),
         ];
-        const values = { CHANGES: this.lines(changes), PATHS: this.lines(relabel) };
+        const values = { CHANGES: this.joined(changes), PATHS: this.joined(relabel) };
         return (await this.run("selinux-label", values, "labelling files", "failed", deadline)).toString().trim();
     }
 
@@ -120,31 +121,18 @@ export class SshMaterial implements HostMaterial {
         };
     }
 
-    private lines(items: readonly string[]): string {
-        const broken = items.find((item) => /[\n\r]/.test(item));
-        if (broken === undefined) return items.join("\n");
-        throw this.impossible(`a line break in ${JSON.stringify(broken)}`);
+    private joined(items: readonly string[]): string {
+        return lines(items, this.address);
     }
 
     private unquoted(pattern: string): string {
-        if (pattern.includes("'")) throw this.impossible(`a quote in ${pattern}`);
-        return pattern;
-    }
-
-    private impossible(what: string): InputError {
-        return new InputError({ stage: "preparing a command", host: this.address, what });
+        if (!pattern.includes("'")) return pattern;
+        throw new InputError({ stage: "preparing a command", host: this.address, what: `a quote in ${pattern}` });
     }
 
     private unexpected(stage: string, what: string): CommandError {
         return new CommandError({ stage, host: this.address, what });
     }
-}
-
-function linesOf(answer: Buffer): string[] {
-    return answer
-        .toString()
-        .split("\n")
-        .filter((line) => line !== "");
 }
 
 function octal(mode: number): string {

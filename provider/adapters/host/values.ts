@@ -19,3 +19,11 @@ export function lines(items: readonly string[], host: string): string {
     if (broken === undefined) return items.join("\n");
     throw new InputError({ stage: "preparing a command", host, what: `a line break in ${JSON.stringify(broken)}` });
 }
+
+/** The lines of a script's answer that hold something. */
+export function linesOf(answer: Buffer): string[] {
+    return answer
+        .toString()
+        .split("\n")
+        .filter((line) => line !== "");
+}

@@ -178,7 +178,7 @@ function workloadsPath(kind: WorkloadObject["kind"], namespace: string): string 
 }
 
 /** The status of an MkeConfig is not documented; of the usual fields those are taken that are there. */
-export function parseConfig(raw: RawObject): MkeConfigObject {
+function parseConfig(raw: RawObject): MkeConfigObject {
     const spec = specOf(raw);
     const status = statusOf(raw);
     const image = tree(tree(spec["registries"])["imageRegistry"]);
@@ -201,7 +201,7 @@ export function parseConfig(raw: RawObject): MkeConfigObject {
 }
 
 /** Ready by its condition, where there is one; else by `status.ready` or a phase of that name. */
-export function parseRelease(raw: RawObject): MkeReleaseObject {
+function parseRelease(raw: RawObject): MkeReleaseObject {
     const status = statusOf(raw);
     const condition = conditionsOf(status).find(({ type }) => type === "Ready");
     const phase = text(status["phase"]) ?? text(status["state"]);

@@ -54,7 +54,7 @@ export async function findK0sLayer(
 }
 
 /** Digest of the manifest for linux on that architecture. */
-export function choosePlatform(manifests: readonly Descriptor[], arch: string): string {
+function choosePlatform(manifests: readonly Descriptor[], arch: string): string {
     const found = manifests.find(({ platform }) => platform?.os === "linux" && platform.architecture === arch);
     if (found?.digest !== undefined && SHA256.test(found.digest)) return found.digest;
     const offered = manifests.map(({ platform }) => `${platform?.os ?? "?"}/${platform?.architecture ?? "?"}`);
@@ -62,7 +62,7 @@ export function choosePlatform(manifests: readonly Descriptor[], arch: string): 
 }
 
 /** The layer titled `k0s`, else the only one there is. */
-export function chooseLayer(layers: readonly Descriptor[]): K0sLayer {
+function chooseLayer(layers: readonly Descriptor[]): K0sLayer {
     const titled = layers.filter(({ annotations }) => posix.basename(annotations?.[TITLE] ?? "") === PROGRAM);
     const [layer, ...others] = titled.length > 0 ? titled : layers;
     if (layer === undefined || others.length > 0) {
