@@ -4,26 +4,21 @@ import { EngineGoneError } from "../../provider/engine";
 import { CommandError } from "../../provider/errors";
 import { addController, continueController } from "../../provider/pipelines/add-controller";
 import { backUp } from "../../provider/pipelines/backups";
-import { type ControllerRemoval, removeController } from "../../provider/pipelines/remove-controller";
-import {
-    blankHost,
-    cluster,
-    controllerHost,
-    controlNode,
-    etcdMember,
-    member,
-    memberId,
-    node,
-    record,
-} from "../decide/build";
+import { blankHost, cluster, controlNode, etcdMember, member, memberId, node, record } from "../decide/build";
 import { only } from "../support/fake-calls";
 import { listed } from "../support/fake-etcd";
 import { ownServers, type Scene, type SceneOptions, scene, stagesOf } from "../support/fake-operation";
 import { freePorts } from "../support/program";
-import { HAPPY_CONTROLLER, LEFT_ALREADY } from "./scenes";
+import { leave, leaving, removeC3, restoreServers } from "./leaving";
+import { LEFT_ALREADY } from "./scenes";
 
 const argv = process.argv;
-afterEach(() => void (process.argv = argv));
+let restore = (): void => undefined;
+afterEach(() => {
+    process.argv = argv;
+    restore();
+    restoreServers();
+});
 
 const AUDIT = "/etc/k0s/audit-policy.yaml";
 const CONFIG = { spec: { api: { extraArgs: { "audit-policy-file": AUDIT } } } };
@@ -54,7 +49,8 @@ function joining(options: SceneOptions = {}): Scene {
             },
         },
     });
-    ownServers(world);
+    restore();
+    restore = ownServers(world);
     return world;
 }
 
@@ -65,35 +61,7 @@ function appear({ etcd, kube }: Scene): void {
     kube.nodes = [...kube.nodes, node("c3")];
 }
 
-/** c3 of three; k0s does what its object says. */
-function leaving(options: SceneOptions = {}): Scene {
-    const world: Scene = scene({
-        hostFacts: controllerHost("c3"),
-        ...options,
-        kube: { patchEtcdMember: async () => leave(world) },
-    });
-    ownServers(world);
-    return world;
-}
-
-function leave({ etcd, kube }: Scene): void {
-    etcd.members = etcd.members.filter(({ id }) => id !== memberId("c3"));
-    kube.etcdMembers = kube.etcdMembers.map((one) => (one.name === "c3" ? { ...one, joined: "False" } : one));
-}
-
 const add = ({ operation }: Scene): Promise<bigint> => addController(operation, [operation.cluster.helper]);
-
-const remove = (world: Scene, change: Partial<ControllerRemoval> = {}): Promise<void> =>
-    removeController(world.operation, {
-        steps: HAPPY_CONTROLLER,
-        howToLeave: "spec-leave",
-        member: member("c3"),
-        object: etcdMember("c3"),
-        node: node("c3"),
-        controlNode: controlNode("c3"),
-        host: world.operation,
-        ...change,
-    });
 
 describe("the backups of an operation", () => {
     it("are made on the helper before and after a join and a removal, with the files that k0s.yaml names", async () => {
@@ -102,7 +70,7 @@ describe("the backups of an operation", () => {
         await add(join);
         assert.deepEqual(backups(join), [`c3-before-add 5 ${AUDIT}`, `c3-after-add 5 ${AUDIT}`]);
         const removal = leaving({ config: CONFIG });
-        await remove(removal);
+        await removeC3(removal);
         assert.deepEqual(backups(removal), [`c3-before-remove 5 ${AUDIT}`, `c3-after-remove 5 ${AUDIT}`]);
         const said = removal.lines.filter((line) => line.includes("backup …"));
         assert.match(said[1] ?? "", /^pre-operation backup … 10\.0\.0\.1:\/var\/lib\/pulumi-mke\/backups\/c3-before/);
@@ -117,7 +85,7 @@ describe("the backups of an operation", () => {
 
     it("are left out where the program says so", async () => {
         const world = leaving({ inputs: { backup: { skip: true, unencrypted: false } } });
-        await remove(world);
+        await removeC3(world);
         assert.deepEqual(backups(world), []);
         assert.ok(!stagesOf(world).some((stage) => stage.includes("backup")));
     });
@@ -127,7 +95,7 @@ describe("the backups of an operation", () => {
     it("stop the operation before anything is written when the first one fails", async () => {
         for (const [world, run] of [
             [joining({ helper: failing() }), add],
-            [leaving({ helper: failing() }), remove],
+            [leaving({ helper: failing() }), removeC3],
         ] as const) {
             await assert.rejects(run(world), noSpace);
             assert.equal(stagesOf(world).at(-1), "pre-operation backup");
@@ -146,7 +114,7 @@ describe("the backups of an operation", () => {
         assert.ok(join.lines.some((line) => warning.test(line)));
         assert.equal(stagesOf(join).at(-1), "marking the node");
         const removal = leaving({ helper: failing(1) });
-        await remove(removal);
+        await removeC3(removal);
         assert.match(removal.lines.at(-1) ?? "", warning);
     });
 
@@ -175,11 +143,11 @@ describe("the backups of an operation", () => {
         leave(resumed);
         const { operation } = resumed;
         const held = { ...operation.held, found: interrupted };
-        await remove({ ...resumed, operation: { ...operation, held } }, left);
+        await removeC3({ ...resumed, operation: { ...operation, held } }, left);
         assert.deepEqual(backups(resumed), ["c3-after-remove 5"]);
         const never = leaving(gone);
         leave(never);
-        await remove(never, left);
+        await removeC3(never, left);
         assert.deepEqual(backups(never), []);
     });
 
