@@ -23,9 +23,9 @@ export interface K0sArgs {
 
 /** Emptying a node before it is removed. */
 export interface DrainArgs {
-    /** Default true. */
+    /** False: the node is neither cordoned nor drained before it is removed. Default true. */
     readonly enabled?: Input<boolean>;
-    /** Seconds for the whole drain. Default 300. */
+    /** Seconds for the whole drain of a node, without the wait for its turn. Default 300. */
     readonly timeout?: Input<number>;
     /** Seconds that a pod gets to end; -1 = what the pod itself says. Default -1. */
     readonly gracePeriod?: Input<number>;
@@ -58,11 +58,11 @@ export interface LockArgs {
 
 /** How to read from the registry of `k0s.ociArtifact`, and the certificate authority that the hosts are to trust for it. */
 export interface RegistryArgs {
-    /** Default: MkeConfig's, else none. */
+    /** Login name. Default: MkeConfig's, else none. Error: without `password`. */
     readonly username?: Input<string>;
-    /** Stored as a secret. Default: MkeConfig's, else none. */
+    /** Its password or token. Stored as a secret. Default: MkeConfig's, else none. Error: without `username`. */
     readonly password?: Input<string>;
-    /** PEM. Default: MkeConfig's, else the system's. */
+    /** Certificate of the authority that the registry's own is issued by, PEM. Default: MkeConfig's, else the system's. Error: not PEM. */
     readonly caCertificate?: Input<string>;
 }
 
@@ -102,11 +102,11 @@ export interface TimeoutArgs {
 
 /** What the host must have before anything is installed; `false` turns a check off. */
 export interface PreflightArgs {
-    /** A Linux that k0s supports. Default true. */
+    /** Whether the Linux must be one of those that MKE 4 supports and k0s runs on. Default true. */
     readonly os?: Input<boolean>;
-    /** Default 1. */
+    /** CPUs. Default 1. */
     readonly minCpus?: Input<number | false>;
-    /** MiB. Default 900. */
+    /** MiB of memory. Default 900. */
     readonly minMemoryMiB?: Input<number | false>;
     /** MiB free where `dataDir` is or will be. Default 1700. */
     readonly minDiskMiB?: Input<number | false>;
@@ -122,7 +122,7 @@ export interface NodeArgs {
     readonly connection?: Input<ConnectionArgs>;
     /** The cluster to join, or to leave. */
     readonly cluster: Input<ClusterArgs>;
-    /** Name of the Node. Default: the machine's host name in lower case. Another name is another node. */
+    /** Name of the Node: lower-case letters, digits, `-` and `.`. Default: the machine's host name in lower case. Another name is another node. */
     readonly nodeName?: Input<string>;
     /** IP address for etcd's peers and the kubelet. Default: `host` if it is an address of the machine, else found on it. Another address is another node. */
     readonly privateAddress?: Input<string>;
@@ -136,7 +136,7 @@ export interface NodeArgs {
     readonly kubeletRootDir?: Input<string>;
     /** Further flags of `k0s install`, one `--name` or `--name=value` each. A change restarts k0s on the running node, controllers one at a time. Error: flags that have an input of their own. Default: none. */
     readonly installFlags?: Input<Input<string>[]>;
-    /** Labels of the Node. Default: none. */
+    /** Labels of the Node; those that the program drops are taken off again, those of others stay. Default: none. Error: no label key or value, one that kubelet sets itself, or for a role without a Node. */
     readonly labels?: Input<Record<string, Input<string>>>;
     /** Taints of the Node, `key=value:Effect` or `key:Effect`; given to it when k0s is installed, and by the API when they change; those of others stay. Default: none. */
     readonly taints?: Input<Input<string>[]>;
@@ -150,7 +150,7 @@ export interface NodeArgs {
     readonly timeouts?: Input<TimeoutArgs>;
     /** What the host must have. */
     readonly preflight?: Input<PreflightArgs>;
-    /** A removal whose host does not answer: `fail`, or `remove-from-cluster` to take it out on the cluster's side where etcd's quorum permits. Default `fail`. */
+    /** A removal whose host does not answer: `fail`, or `remove-from-cluster` to take it out on the cluster's side where etcd's quorum permits; its machine is then left as it is. Default `fail`. */
     readonly onUnreachable?: Input<"fail" | "remove-from-cluster">;
     /** A host that is already a node of this cluster: `unmarked` takes it over if nobody owns it, `takeOver` also from another owner, `never` refuses. Default `unmarked`. */
     readonly adopt?: Input<"unmarked" | "never" | "takeOver">;

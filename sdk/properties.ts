@@ -57,17 +57,17 @@ export function propertiesOf(name: string, args: NodeArgs): Record<string, unkno
         host: claimHost(args.host, name),
         connection,
         cluster: clusterWithSecrets(args.cluster, connection),
-        ...wrapped(args, "registry", "password"),
-        ...wrapped(args, "backup", "passphrase"),
-        ...wrapped(args, "k0s", "downloadUrl", secretWithLogin),
+        ...withSecret(args, "registry", "password"),
+        ...withSecret(args, "backup", "passphrase"),
+        ...withSecret(args, "k0s", "downloadUrl", secretWithLogin),
         owner: [sdk.getOrganization(), sdk.getProject(), sdk.getStack(), name].join("/"),
     };
 }
 
 /** The object of that name with one field of it secret; nothing where the program does not give the object. */
-function wrapped(
+function withSecret(
     args: object,
-    name: string,
+    name: "registry" | "backup" | "k0s",
     field: string,
     hide: (value: unknown) => unknown = sdk.secret,
 ): Record<string, unknown> {
@@ -90,13 +90,13 @@ type Login = ConnectionArgs | ProxyConnectionArgs;
 
 function withSecrets<T extends Login>(login: pulumi.Input<T>): pulumi.Input<T> {
     return lift(login, (fields) => {
-        const wrapped: Record<string, unknown> = { ...fields };
+        const safe: Record<string, unknown> = { ...fields };
         for (const field of SECRET_FIELDS) {
-            if (wrapped[field] !== undefined) wrapped[field] = sdk.secret(wrapped[field]);
+            if (safe[field] !== undefined) safe[field] = sdk.secret(safe[field]);
         }
         const { proxy } = fields as ConnectionArgs;
-        if (proxy !== undefined) wrapped["proxy"] = withSecrets(proxy);
-        return wrapped as T;
+        if (proxy !== undefined) safe["proxy"] = withSecrets(proxy);
+        return safe as T;
     });
 }
 

@@ -142,42 +142,50 @@ function withoutHost(course: Course, note: string): Course {
     };
 }
 
-/** Without the host, its k0s counts as broken: scenario 6 of the document, less what would be done on the machine. */
+/** Without the host only the cluster's side is done. */
 function fromCluster(situation: RemovalSituation): Course | Refusal {
-    const { host, inputs, role, state, peerAddress } = situation;
+    const { host, inputs } = situation;
     if (host === undefined && inputs.onUnreachable !== "remove-from-cluster") {
         return refuse("the host does not answer, and onUnreachable is fail", []);
     }
     // Another machine may have the address now; its own addresses say nothing about the node that was there.
     const alone = { ...situation, host: undefined };
     const verdict = verdictOf(alone);
-    const { member } = verdict;
-    if (role === "worker" && member !== undefined) {
-        return refuse("the resource is a worker, the host is not", verdict.evidence, "wrong-role");
-    }
-    const isCertain =
-        member === undefined || member.id === state?.memberId || (host === undefined && state?.memberId === undefined);
-    if (!isCertain) {
-        return refuse(`the member at ${peerAddress} is not the one in state`, verdict.evidence, "ghost-member");
-    }
-    const cell = cellFor(6, verdict.verdict, kindOf(role), "remove");
-    const record = interruptedOperation(alone);
-    const course = { seen: undefined, verdict, touchesHost: true, notes: [] };
-    const note =
-        host === undefined
-            ? "the host does not answer: only the cluster's side is done"
-            : `${host.address} is another machine now (${host.machineId}): only the cluster's side is done`;
+    const course = refuseStranger(situation, verdict) ?? courseWithoutHost(alone, verdict);
+    if ("what" in course) return course;
+    const why =
+        host === undefined ? "the host does not answer" : `${host.address} is another machine now (${host.machineId})`;
+    return withoutHost(course, `${why}: only the cluster's side is done`);
+}
+
+/** The member at the node's address may be somebody else's by now. */
+function refuseStranger(
+    { host, role, state, peerAddress }: RemovalSituation,
+    { member, evidence }: VerdictReport,
+): Refusal | undefined {
+    if (member === undefined) return undefined;
+    if (role === "worker") return refuse("the resource is a worker, the host is not", evidence, "wrong-role");
+    const isCertain = member.id === state?.memberId || (host === undefined && state?.memberId === undefined);
+    return isCertain
+        ? undefined
+        : refuse(`the member at ${peerAddress} is not the one in state`, evidence, "ghost-member");
+}
+
+/** A k0s that cannot be asked counts as broken: scenario 6 of the document, less what would be done on the machine. */
+function courseWithoutHost(situation: RemovalSituation, verdict: VerdictReport): Course | Refusal {
+    const cell = cellFor(6, verdict.verdict, kindOf(situation.role), "remove");
+    const record = interruptedOperation(situation);
+    const course = { seen: undefined, verdict, touchesHost: false, notes: [] };
     if (cell.action.kind === "remove") {
-        const steps = { ...cell.action.steps, drain: nodeObject(alone)?.ready === true };
-        return withoutHost(finishLeave({ ...course, steps }, record), note);
+        const steps = { ...cell.action.steps, drain: nodeObject(situation)?.ready === true };
+        return finishLeave({ ...course, steps }, record);
     }
     const explained = record === undefined ? undefined : explainedBy(record, verdict);
     if (explained !== undefined && record !== undefined) {
         const steps = { ...explained, drain: false, deleteNode: true, machine: "none", order: "leave-first" } as const;
-        return withoutHost({ ...course, steps, resumes: record }, note);
+        return { ...course, steps, resumes: record };
     }
-    const what = `${verdict.verdict}: ${cell.words}`;
-    return refuse(what, verdict.evidence, topicOf(cell), verdict.passing === true);
+    return refuse(`${verdict.verdict}: ${cell.words}`, verdict.evidence, topicOf(cell), verdict.passing === true);
 }
 
 function refuseQuorum(situation: RemovalSituation, { steps, verdict }: Course): Refusal | undefined {

@@ -91,16 +91,9 @@ export async function connectController(
     try {
         const [config, identity] = await Promise.all([readConfig(host, runtime, deadline), identify(kube, etcd)]);
         const helperFacts: HelperFacts = {
-            address: host.address,
-            machineId: facts.machineId,
-            nodeName: registeredName(facts),
-            caFingerprint: caFingerprint(credentials.ca),
-            ...identity,
-            k0sVersion: version,
-            dataDir,
-            k0sPath: facts.units.controller?.args[0] ?? facts.binary?.path ?? "k0s",
-            args: facts.units.controller?.args.slice(1) ?? [],
-            arch: facts.arch,
+            ...{ address: host.address, machineId: facts.machineId, arch: facts.arch },
+            ...{ nodeName: registeredName(facts), caFingerprint: caFingerprint(credentials.ca), ...identity },
+            ...{ k0sVersion: version, dataDir, ...serviceOf(facts) },
         };
         return { helper: host, helperFacts, kube, etcd, config, apiPort, kubeAt, close };
     } catch (error) {
@@ -113,6 +106,12 @@ export async function connectController(
 export function registeredName({ units, hostName }: Pick<HostFacts, "units" | "hostName">): string {
     const args = (units.controller ?? units.worker)?.args ?? [];
     return (hostnameOverride(args) ?? hostName).trim().toLowerCase();
+}
+
+/** Program and arguments of its service. */
+function serviceOf({ units: { controller }, binary }: HostFacts): Pick<HelperFacts, "k0sPath" | "args"> {
+    const [program = binary?.path ?? "k0s", ...args] = controller?.args ?? [];
+    return { k0sPath: program, args };
 }
 
 function controllerStatus({ status, units }: HostFacts): { readonly dataDir: string; readonly version: string } {

@@ -5,7 +5,15 @@ import { CommandError } from "../errors";
 import type { HostOperation, Machine } from "../pipelines/operation";
 import type { Outcome } from "../pipelines/stage";
 import { splitCommandLine } from "../facts/unit-command";
-import { isOurs, lookAtBoth, missingDirectories, type PlannedFile, putCopies, readOnHelper } from "./copy-files";
+import {
+    type CopyPlan,
+    isOurs,
+    lookAtBoth,
+    missingDirectories,
+    type PlannedFile,
+    putCopies,
+    readOnHelper,
+} from "./copy-files";
 import { notePut, putOn } from "./record-operation";
 
 /** Where MKE 4 installs it (mke4-node-lifecycle.md 4). */
@@ -39,12 +47,34 @@ export async function findMaintenance(
  */
 export async function installMaintenance(
     operation: HostOperation,
-    { unitFiles, texts }: MaintenanceService,
+    service: MaintenanceService,
     deadline: Deadline,
 ): Promise<Outcome> {
     const { target, cluster, hostFacts } = operation;
     if (hostFacts.init !== "systemd") return "the host has no systemd, left out";
-    const named = texts.flatMap(filesInUnit).filter((path) => !isMadeByK0s(path, cluster.helperFacts.dataDir));
+    const { plan, hasProgram } = await planFiles(operation, service, deadline);
+    const units = service.unitFiles.filter(isUnit).map((path) => posix.basename(path));
+    const planned = plan.files.map(({ path }) => posix.basename(path));
+    await notePut(
+        operation,
+        { files: hasProgram ? [] : [ETCD_MAINTENANCE], units: units.filter((unit) => planned.includes(unit)) },
+        deadline,
+    );
+    if (!hasProgram || isOurs(operation, ETCD_MAINTENANCE)) await copyProgram(operation, deadline);
+    await putCopies(operation, plan, deadline);
+    await target.material.own([...plan.directories, ...plan.files], deadline);
+    for (const unit of units) await target.material.unit("up", unit, deadline);
+    return `${units.join(", ")} from ${cluster.helper.address}`;
+}
+
+/** Unit files and what they name, as far as the target lacks them or has them from an earlier run of ours. */
+async function planFiles(
+    operation: HostOperation,
+    { unitFiles, texts }: MaintenanceService,
+    deadline: Deadline,
+): Promise<{ readonly plan: CopyPlan; readonly hasProgram: boolean }> {
+    const { dataDir } = operation.cluster.helperFacts;
+    const named = texts.flatMap(filesInUnit).filter((path) => !isMadeByK0s(path, dataDir));
     const paths = [...new Set([...named, ...unitFiles])].filter((path) => path !== ETCD_MAINTENANCE);
     const seen = await lookAtBoth(operation, [...paths, ETCD_MAINTENANCE], deadline);
     const files: PlannedFile[] = [];
@@ -54,26 +84,9 @@ export async function installMaintenance(
         if (sides.target.kind !== "absent" && !isOurs(operation, path)) continue;
         files.push({ ...sides.helper, content: await readOnHelper(operation, STAGE, path, deadline) });
     }
-    const directories = missingDirectories(
-        operation,
-        files.map(({ path }) => path),
-        seen,
-    );
-    const units = unitFiles.filter(isUnit).map((path) => posix.basename(path));
-    const isNew = seen.get(ETCD_MAINTENANCE)?.target.kind === "absent";
-    await notePut(
-        operation,
-        {
-            files: isNew ? [ETCD_MAINTENANCE] : [],
-            units: units.filter((unit) => files.some(({ path }) => posix.basename(path) === unit)),
-        },
-        deadline,
-    );
-    if (isNew || isOurs(operation, ETCD_MAINTENANCE)) await copyProgram(operation, deadline);
-    await putCopies(operation, { files, directories, orphans: [] }, deadline);
-    await target.material.own([...directories, ...files], deadline);
-    for (const unit of units) await target.material.unit("up", unit, deadline);
-    return `${units.join(", ")} from ${cluster.helper.address}`;
+    const needed = files.map(({ path }) => path);
+    const plan = { files, directories: missingDirectories(operation, needed, seen), orphans: [] };
+    return { plan, hasProgram: seen.get(ETCD_MAINTENANCE)?.target.kind !== "absent" };
 }
 
 /** Stops and removes the units that we installed; their files go with all others that we put there. */

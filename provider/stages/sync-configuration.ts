@@ -1,4 +1,4 @@
-import type { OwnedPath } from "../adapters/host/material";
+import type { FileFacts, OwnedPath } from "../adapters/host/material";
 import { configForJoiner } from "../adapters/k0s/config";
 import { type FileReference, filesNamedIn, isMadeByK0s, referencesIn } from "../adapters/k0s/references";
 import { parseK0sYaml } from "../adapters/k0s/yaml";
@@ -38,6 +38,15 @@ interface Findings {
     readonly different: FileReference[];
 }
 
+/** One look at the files of a configuration, and what has come of it so far. */
+interface Survey {
+    readonly operation: HostOperation;
+    /** Named by the program for this node alone, so that a file it finds there is meant. */
+    readonly chosenHere: ReadonlySet<string>;
+    readonly found: Findings;
+    readonly deadline: Deadline;
+}
+
 /**
  * Finds the files that the joining controller's configuration refers to, and those that these refer to, on the helper and on
  * the target (spec/002, "Control plane configuration sync"; safety.md 17). Changes nothing. Fails where a file is on neither
@@ -46,6 +55,7 @@ interface Findings {
 export async function planConfiguration(operation: HostOperation, deadline: Deadline): Promise<CopyPlan> {
     const { references, chosenHere } = referencesOf(operation);
     const found: Findings = { copy: [], directories: [], orphans: [], needed: [], missing: [], different: [] };
+    const survey = { operation, chosenHere, found, deadline };
     const seen = new Map<string, BothSides>();
     let next = references;
     while (next.length > 0) {
@@ -57,7 +67,7 @@ export async function planConfiguration(operation: HostOperation, deadline: Dead
         looked.forEach((sides, path) => seen.set(path, sides));
         const inner: FileReference[] = [];
         for (const reference of next) {
-            const content = await judge(operation, reference, looked, chosenHere, found, deadline);
+            const content = await judge(survey, reference, looked);
             if (content !== undefined) inner.push(...filesNamedIn(reference.path, content.toString("utf8")));
         }
         next = inner.filter(
@@ -92,11 +102,11 @@ export async function giveOwners(operation: HostOperation, plan: CopyPlan, deadl
     await operation.target.material.own([...plan.directories, ...plan.files, ...plan.orphans], deadline);
 }
 
-/** `chosenHere`: named by the program for this node alone, so that a file it finds there is meant. */
-function referencesOf({ cluster, inputs, peerAddress }: HostOperation): {
-    readonly references: readonly FileReference[];
-    readonly chosenHere: ReadonlySet<string>;
-} {
+function referencesOf({
+    cluster,
+    inputs,
+    peerAddress,
+}: HostOperation): Pick<Survey, "chosenHere"> & { readonly references: readonly FileReference[] } {
     const config = parseK0sYaml(configForJoiner(cluster.config, { address: peerAddress }, inputs.k0sConfig));
     return {
         references: referencesIn(config).filter(({ path }) => !isMadeByK0s(path, inputs.dataDir)),
@@ -106,53 +116,37 @@ function referencesOf({ cluster, inputs, peerAddress }: HostOperation): {
 
 /** Notes what is to be done about one path. Answers the content that the node will have there, to look for further files. */
 async function judge(
-    operation: HostOperation,
+    survey: Survey,
     reference: FileReference,
     seen: ReadonlyMap<string, BothSides>,
-    chosenHere: ReadonlySet<string>,
-    found: Findings,
-    deadline: Deadline,
 ): Promise<Buffer | undefined> {
+    const { operation, chosenHere, found, deadline } = survey;
     const { path, use } = reference;
     // It lies in the helper's data directory, and this node's is another one.
     if (isMadeByK0s(path, operation.cluster.helperFacts.dataDir)) return void found.missing.push(reference);
     const sides = seen.get(path);
     if (sides === undefined) return undefined;
+    if (use === "output") return void judgeOutput(path, seen, found);
     const { helper, target } = sides;
-    if (use === "output") {
-        judgeOutput(path, seen, found);
-        return undefined;
-    }
     if (target.kind === "directory" || target.kind === "other") {
         if (helper.kind === "file" && !chosenHere.has(path)) found.different.push(reference);
         return undefined;
     }
-    if (target.kind === "file" && (helper.kind !== "file" || (chosenHere.has(path) && !isOurs(operation, path)))) {
-        return operation.target.readFile(path, deadline);
-    }
-    switch (helper.kind) {
-        case "file":
-            return judgeFile(operation, reference, sides, found, deadline);
-        case "directory":
-            found.needed.push(path);
-            found.directories.push(helper);
-            return undefined;
-        case "other":
-            // A socket or a device: what makes it is not a matter of configuration.
-            return undefined;
-        case "absent":
-            if (use === "unknown" && hasDirectory(path, seen)) found.needed.push(path);
-            else found.missing.push(reference);
-            return undefined;
-    }
+    if (keepsItsOwn(survey, path, sides)) return operation.target.readFile(path, deadline);
+    if (helper.kind === "file") return judgeFile(survey, reference, sides);
+    return void judgeNoFile(reference, helper, seen, found);
+}
+
+/** The target's file counts where the helper has none to compare it with, and where the program means it. */
+function keepsItsOwn({ operation, chosenHere }: Survey, path: string, { helper, target }: BothSides): boolean {
+    if (target.kind !== "file") return false;
+    return helper.kind !== "file" || (chosenHere.has(path) && !isOurs(operation, path));
 }
 
 async function judgeFile(
-    operation: HostOperation,
+    { operation, found, deadline }: Survey,
     reference: FileReference,
     { helper, target }: BothSides,
-    found: Findings,
-    deadline: Deadline,
 ): Promise<Buffer | undefined> {
     const { path } = reference;
     const content = await readOnHelper(operation, STAGE, path, deadline);
@@ -165,6 +159,22 @@ async function judgeFile(
         found.copy.push({ path, mode, user, group, content: isThere ? undefined : content });
     }
     return content;
+}
+
+/** Neither side has a file there. */
+function judgeNoFile(
+    reference: FileReference,
+    helper: FileFacts,
+    seen: ReadonlyMap<string, BothSides>,
+    found: Findings,
+): void {
+    const { path, use } = reference;
+    // A socket or a device: what makes it is not a matter of configuration.
+    if (helper.kind === "other") return;
+    if (helper.kind === "directory") found.directories.push(helper);
+    const isNeeded = helper.kind === "directory" || (use === "unknown" && hasDirectory(path, seen));
+    if (isNeeded) found.needed.push(path);
+    else found.missing.push(reference);
 }
 
 /**
@@ -197,7 +207,7 @@ function refuseUnusable({ target, cluster }: HostOperation, { missing, different
         throw new RefusedError({
             stage: STAGE,
             host: target.address,
-            what: `the configuration refers to files that are neither here nor to be had from ${cluster.helper.address}: ${named(missing)}`,
+            what: `the configuration refers to files that exist neither on this host nor on ${cluster.helper.address}: ${named(missing)}`,
             advice: "Put them on this host or take the reference out of the configuration. Nothing was changed.",
             topic: TOPIC,
         });
@@ -206,7 +216,7 @@ function refuseUnusable({ target, cluster }: HostOperation, { missing, different
         throw new RefusedError({
             stage: STAGE,
             host: target.address,
-            what: `the host has other files than ${cluster.helper.address}, and they are not ours: ${named(different)}`,
+            what: `files on the host differ from those on ${cluster.helper.address}, and pulumi-mke did not put them there: ${named(different)}`,
             advice: "Remove them, make them alike, or name other paths in `k0sConfig`. Nothing was changed.",
             topic: TOPIC,
         });
@@ -232,8 +242,8 @@ async function refuseUnknownOwners(
     throw new RefusedError({
         stage: STAGE,
         host: target.address,
-        what: `the host does not know ${lacking.join(", ")}, whose ${owned.map(({ path }) => path).join(", ")} is`,
-        advice: "Make them on this host. Nothing was changed.",
+        what: `the host has no ${lacking.join(", no ")}, which must own ${owned.map(({ path }) => path).join(", ")}`,
+        advice: "Create them on this host, then run again. Nothing was changed.",
         topic: TOPIC,
     });
 }

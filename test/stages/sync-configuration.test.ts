@@ -114,7 +114,7 @@ describe("the files a joining controller needs", () => {
         given.helperFiles.delete(POLICY);
         await refused(
             given,
-            /neither here nor .*10\.0\.0\.1: \/etc\/k0s\/audit-policy\.yaml \(spec\.api\.extraArgs\.aud/,
+            /neither on this host nor .*10\.0\.0\.1: \/etc\/k0s\/audit-policy\.yaml \(spec\.api\.extraArgs\.aud/,
         );
     });
 
@@ -129,7 +129,10 @@ describe("the files a joining controller needs", () => {
     it("are refused where the target has others of that name, unless the program names them for it", async () => {
         const given = world();
         given.files.set(POLICY, "of somebody");
-        await refused(given, /other files than 10\.0\.0\.1, and they are not ours: \/etc\/k0s\/audit-policy\.yaml/);
+        await refused(
+            given,
+            /differ from those on 10\.0\.0\.1, and pulumi-mke did not put them there: \/etc\/k0s\/audit-policy\.yaml/,
+        );
         const k0sConfig = withArgs({ "audit-policy-file": POLICY }) as Record<string, unknown>;
         const chosen = world({ inputs: { k0sConfig } });
         chosen.files.set(POLICY, "of somebody");
@@ -157,7 +160,7 @@ describe("the files a joining controller needs", () => {
     it("are refused where an owner is neither there nor made by k0s", async () => {
         const given = world();
         given.helperMaterial.owners.set(POLICY, { mode: 0o600, user: "auditor", group: "auditors" });
-        await refused(given, /does not know user auditor, group auditors, whose \/etc\/k0s\/audit-policy\.yaml is/);
+        await refused(given, /has no user auditor, no group auditors, which must own \/etc\/k0s\/audit-policy\.yaml/);
         given.material.names.add("auditor").add("auditors");
         assert.deepEqual(pathsOf(await plan(given)), [POLICY, ENCRYPTION]);
     });
