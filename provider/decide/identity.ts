@@ -101,7 +101,7 @@ export function ownership(
     const foreign = marks.find((mark) => !isMine(mark, claim));
     if (foreign !== undefined) return someoneElses(foreign, claim);
     const token = compareTokens(marks, claim);
-    return { whose: "mine", token, decision: "proceed", why: `it is marked as ${claim.owner}'s` };
+    return { whose: "mine", token, decision: "proceed", why: `it is marked as ours, ${claim.owner}` };
 }
 
 function isMine({ owner, token }: Mark, claim: Claim): boolean {
@@ -123,7 +123,7 @@ function unmarked({ adopt }: Claim): Ownership {
 
 function someoneElses({ owner }: Mark, { adopt }: Claim): Ownership {
     const common = { whose: "other", token: "other" } as const;
-    const why = `it is marked as ${owner ?? "somebody else"}'s`;
+    const why = `it belongs to ${owner ?? "somebody else"}`;
     return adopt === "takeOver"
         ? { ...common, decision: "take-over", why }
         : { ...common, decision: "refuse", why: `${why}, and adopt is ${adopt}` };

@@ -118,7 +118,7 @@ function refuseOthers(situation: Situation, { steps }: Course): Refusal | undefi
     const collisions = nameCollisions(host, cluster, nodeName);
     if (collisions.length > 0) return refuse(`the name ${nodeName} is taken`, collisions, "name-taken");
     if (steps.kind === "join" && foreignContent(host).length > 0) {
-        const what = "a directory that a reset empties holds what neither k0s nor we put there";
+        const what = "a directory that a later reset would empty holds files that neither k0s nor pulumi-mke put there";
         return refuse(what, foreignContent(host), "broken-installation");
     }
     const node = nodeOf(host, cluster, nodeName);

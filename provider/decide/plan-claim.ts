@@ -24,15 +24,15 @@ export function checkClaim(
         (mark) => mark.owner !== undefined && mark.owner !== inputs.owner && !hasToken(mark, state?.token),
     );
     if (foreign !== undefined) {
-        return refuse("the node is not ours", [`it is marked as ${foreign.owner}'s`], "other-owner");
+        return refuse("the node is not ours", [`it belongs to ${foreign.owner}`], "other-owner");
     }
     const reclaimed = marks.find(
         ({ token }) => token !== undefined && state?.token !== undefined && token !== state.token,
     );
     if (reclaimed === undefined) return undefined;
     return refuse(
-        "the node was claimed again after this resource made it",
-        [`it is marked as ${reclaimed.owner ?? inputs.owner}'s, with another token than the one in state`],
+        "the node was claimed by another resource after this one made it",
+        [`it belongs to ${reclaimed.owner ?? inputs.owner}, under another token than the one in state`],
         "other-owner",
     );
 }

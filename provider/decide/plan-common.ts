@@ -32,11 +32,11 @@ function refuseSecondCluster({ targetEtcd, cluster }: Pick<Situation, "cluster" 
     const found = `its own etcd serves cluster ${memberIdToHex(targetEtcd.clusterId)}`;
     if (targetEtcd.clusterId !== helper.etcdClusterId) {
         const expected = `${helper.address} serves cluster ${memberIdToHex(helper.etcdClusterId)}`;
-        return refuse("the host is a second cluster", [found, expected], "second-cluster");
+        return refuse("the host's etcd is a cluster of its own", [found, expected], "second-cluster");
     }
     if (targetEtcd.memberIds?.includes(helper.memberId) ?? true) return undefined;
     const missing = `${helper.address} (${memberIdToHex(helper.memberId)}) does not occur in its list of members`;
-    return refuse("the host is a second cluster", [found, missing], "second-cluster");
+    return refuse("the host's etcd is a cluster of its own", [found, missing], "second-cluster");
 }
 
 /** Scenario and verdict of a host that answers. */

@@ -44,7 +44,9 @@ export function mayRemove({ voters, healthy, targetIsVoter, targetHealthy, minCo
         return limit(`${voters - 1} controllers would be left, fewer than cluster.minControllers (${minControllers})`);
     }
     if (!targetHealthy) {
-        return healthy >= majority(voters) ? { ok: true } : no(`${count(healthy, voters)}: no quorum to commit it`);
+        return healthy >= majority(voters)
+            ? { ok: true }
+            : no(`${count(healthy, voters)}: etcd has no quorum to remove a member`);
     }
     const left = healthy - 1;
     if (left >= majority(voters - 1)) return { ok: true };

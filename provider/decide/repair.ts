@@ -104,7 +104,7 @@ function repairNode(
     const row = repairRowFor(scenario, verdict?.verdict, kind);
     const isForeign = scenario === 5 || scenario === 8;
     if (record !== undefined && !isForeign) {
-        const begun = `our own operation on it (${record.kind}) did not end`;
+        const begun = `an earlier operation of ours on it (${record.kind}) was interrupted`;
         return { drift: [...drift, begun], uncordon: false, ...finishing(situation, row, record, { drift, verdict }) };
     }
     const action = drift.length === 0 ? "nothing" : actionOf(situation, row, verdict, kind);
@@ -116,7 +116,7 @@ function repairNode(
 function repairSettings({ host }: RepairSituation, scenario: Scenario): Repair {
     const nothing: Repair = { ...QUIET, drift: [], action: "nothing" };
     if (![2, 3, 4, 6, 7].includes(scenario) || markerOf(host)?.operation?.kind !== "reinstall") return nothing;
-    return { ...nothing, drift: ["a change of its k0s settings did not end"], action: "reclaim" };
+    return { ...nothing, drift: ["an earlier change of its k0s settings was interrupted"], action: "reclaim" };
 }
 
 /** A record of ours comes before the table: a join is finished, a removal too where it cannot simply be forgotten. */
@@ -204,14 +204,14 @@ const VERDICT_WORDS: Readonly<Record<Verdict, string | undefined>> = {
     VerdictHealthy: undefined,
     VerdictClean: "etcd does not list it as a member",
     VerdictLeaveRequested: "it was asked to leave etcd",
-    VerdictLeftCRNotUpdated: "it left etcd, and its EtcdMember does not say so yet",
-    VerdictMemberLeftCRNeedsCleanup: "it left etcd, and its EtcdMember is still there",
-    VerdictHazardCRMissing: "it is an etcd member without an EtcdMember",
-    VerdictOOBRemovalStaleCR: "it was removed from etcd by somebody else, and its EtcdMember is stale",
-    VerdictCorruptedRemoval: "its removal from etcd was half done",
-    VerdictCRStatusNeverWritten: "k0s never wrote the status of its EtcdMember",
-    VerdictCRStatusStale: "its EtcdMember contradicts etcd",
-    VerdictUnknown: "its etcd members and EtcdMembers fit no known state",
+    VerdictLeftCRNotUpdated: "it left etcd, but its EtcdMember object does not say so yet",
+    VerdictMemberLeftCRNeedsCleanup: "it left etcd, but its EtcdMember object is still there",
+    VerdictHazardCRMissing: "etcd has it as a member, but there is no EtcdMember object for it",
+    VerdictOOBRemovalStaleCR: "it was removed from etcd by somebody else, and its EtcdMember object is out of date",
+    VerdictCorruptedRemoval: "its removal from etcd stopped half-way",
+    VerdictCRStatusNeverWritten: "k0s never wrote the status of its EtcdMember object",
+    VerdictCRStatusStale: "its EtcdMember object contradicts etcd",
+    VerdictUnknown: "etcd's members and the EtcdMember objects for it fit no known state",
 };
 
 function etcdDrift(verdict: Verdict | undefined): string[] {
@@ -238,7 +238,7 @@ function repairMarks(situation: RepairSituation, scenario: Scenario): Repair {
         ...(annotation !== undefined && annotation.owner === undefined
             ? [`Node ${nodeName} does not carry our mark`]
             : []),
-        ...(uncordon ? [`Node ${nodeName} is still cordoned by an operation of ours that did not end`] : []),
+        ...(uncordon ? [`Node ${nodeName} is still cordoned by an operation of ours that was interrupted`] : []),
         ...labelDrift(node, situation.labels),
         ...taintDrift(node, situation.taints),
     ];

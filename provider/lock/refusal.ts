@@ -52,8 +52,8 @@ function describeHolder(lease: LeaseObject, now: number): string {
     const place = lease.annotations[PLACE_ANNOTATION];
     return (
         `${lease.name} is held by ${lease.holder}${place === undefined ? "" : ` (${place})`} ` +
-        `for ${age(lease.acquireTime, now)} s, renewed ${age(lease.renewTime, now)} s ago, ` +
-        `for ${lease.durationSeconds} s at a time`
+        `for ${age(lease.acquireTime, now)} s, last renewed ${age(lease.renewTime, now)} s ago; ` +
+        `it expires ${lease.durationSeconds} s after its last renewal`
     );
 }
 

@@ -125,7 +125,7 @@ function stillHalfDone({ session }: Addition): RefusedError {
     return new RefusedError({
         stage: "deciding",
         host: session.inputs.host,
-        what: "what an interrupted operation left could not be taken back",
+        what: "what an interrupted operation left behind could not be undone",
         topic: "interrupted-removal",
     });
 }

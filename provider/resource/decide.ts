@@ -67,7 +67,8 @@ export async function decideSettled<P extends Passing>(
         const situation = await lookOnce();
         const decided = plan(situation);
         if (!decided.lookAgain || deadline.expired) return { situation, plan: decided };
-        if (!isTold) log.line(`looking again for up to ${PASSING_SECONDS} s, it may pass: ${describe(decided)}`);
+        if (!isTold)
+            log.line(`this may pass by itself, looking again for up to ${PASSING_SECONDS} s: ${describe(decided)}`);
         isTold = true;
         await sleep(LOOK_AGAIN_EVERY);
     }

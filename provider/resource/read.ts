@@ -12,8 +12,8 @@ import { inputsOf, type NodeOutputs, type NodeStatus } from "./state";
 
 /** Fixed words, without times or reasons that vary: a second refresh must find nothing new (architecture.md, "drift"). */
 const UNREACHABLE = "the host does not answer by SSH";
-const NOBODY = "the host or its cluster could not be looked at";
-const OTHER_KEY = "the host shows another SSH host key than `hostKey` names: it may be another machine";
+const NOBODY = "the host or its cluster could not be checked";
+const OTHER_KEY = "the host shows a different SSH host key than `hostKey`: it may be another machine";
 
 type ReadResult = { readonly id?: string; readonly props?: NodeOutputs };
 

@@ -194,7 +194,7 @@ function otherHostKey({ inputs }: Session): RefusedError {
     return new RefusedError({
         stage: "repairing",
         host: inputs.host,
-        what: `the host shows another SSH host key than \`connection.hostKey\` (${inputs.connection.hostKey ?? ""}) names`,
+        what: `the host shows a different SSH host key than \`connection.hostKey\` (${inputs.connection.hostKey ?? ""})`,
         advice:
             "If the machine was replaced, set `connection.hostKey` of this resource to the new machine's key (on it: " +
             "`ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub`) and run `pulumi up` again: what is left of the old node is " +

@@ -114,7 +114,7 @@ class Proof extends Transform {
     }
 
     private damaged(): ConnectionError {
-        return new ConnectionError({ stage: STAGE, host: this.host, what: "the archive changed on the way" });
+        return new ConnectionError({ stage: STAGE, host: this.host, what: "the archive was damaged in transfer" });
     }
 }
 

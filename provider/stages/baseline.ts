@@ -26,7 +26,7 @@ export async function proveUnchanged(operation: Operation, stage: string): Promi
         stage,
         host: operation.inputs.host,
         what: `the etcd members changed since the decision was made: ${then} then, ${now} now`,
-        advice: "Somebody else changes this cluster. Nothing was done; run again when they have finished.",
+        advice: "Somebody else is changing this cluster. Nothing was done; run again when they have finished.",
     });
 }
 
@@ -64,7 +64,7 @@ function demand({ inputs }: Operation, stage: string, members: readonly Member[]
         host: inputs.host,
         what: permission.why,
         output: members.map(describeHealth).join("\n"),
-        advice: "This changed while the operation was under way. etcd was not touched; run again when they are healthy.",
+        advice: "This changed while the operation was under way. etcd was not touched; run again once all members are healthy.",
         topic: "quorum",
     });
 }

@@ -119,7 +119,7 @@ function refusal({ cluster }: Operation, problems: readonly Problem[]): RefusedE
         stage: "checking the cluster",
         host: cluster.helper.address,
         what: sentences(problems),
-        advice: "Nothing was changed. Mend this first: membership is never changed around a broken member.",
+        advice: "Nothing was changed. Repair this first: members are neither added nor removed while another one is broken.",
         topic,
     });
 }

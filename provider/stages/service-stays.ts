@@ -20,6 +20,6 @@ export async function requireServiceStays(
         host: target.address,
         what: `k0s does not stay up (${state.active}, ${state.restarts} restarts)`,
         output: await target.journal(kind, JOURNAL_LINES, deadline),
-        advice: "The reason is in the lines above. Nothing else was changed; run `pulumi up` again when it is mended.",
+        advice: "The reason is in the lines above. Nothing else was changed; run `pulumi up` again once it is repaired.",
     });
 }

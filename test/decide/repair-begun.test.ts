@@ -53,7 +53,7 @@ describe("repair after an operation of ours that did not end", () => {
 
     it("forgets a removal that has changed nothing yet", () => {
         const repair = repairFor(situation("c3", marked(c3, "remove"), {}));
-        assert.deepEqual(repair.drift, ["our own operation on it (remove) did not end"]);
+        assert.deepEqual(repair.drift, ["an earlier operation of ours on it (remove) was interrupted"]);
         assert.equal(repair.action, "reclaim");
     });
 

@@ -79,17 +79,27 @@ const CASES: readonly Case[] = [
         "c3",
         c3,
         withoutC3,
-        ["it was removed from etcd by somebody else, and its EtcdMember is stale"],
+        ["it was removed from etcd by somebody else, and its EtcdMember object is out of date"],
     ],
     ["fail", "somebody asked it to leave", "c3", c3, objects({ leave: true }), ["it was asked to leave etcd"]],
-    ["fail", "it has no EtcdMember", "c3", c3, twoObjects, ["it is an etcd member without an EtcdMember"]],
+    [
+        "fail",
+        "it has no EtcdMember",
+        "c3",
+        c3,
+        twoObjects,
+        ["etcd has it as a member, but there is no EtcdMember object for it"],
+    ],
     [
         "fail",
         "it is stopped and was removed from outside",
         "c3",
         stopped(c3),
         withoutC3,
-        ["k0scontroller is not running", "it was removed from etcd by somebody else, and its EtcdMember is stale"],
+        [
+            "k0scontroller is not running",
+            "it was removed from etcd by somebody else, and its EtcdMember object is out of date",
+        ],
     ],
     [
         "fail",
@@ -138,7 +148,7 @@ const CASES: readonly Case[] = [
         "w1",
         { ...w1, marker: marker("w1", "worker", { owner: "o/p/s/x", token: "x" }) },
         {},
-        ["it is marked as o/p/s/x's"],
+        ["it belongs to o/p/s/x"],
     ],
     [
         "start-service",
@@ -164,7 +174,7 @@ describe("repair", () => {
         const repair = repairFor({ ...situation("c3", c3, {}), targetEtcd });
         assert.equal(repair.action, "fail");
         assert.equal(repair.topic, "second-cluster");
-        assert.equal(repair.drift[0], "the host is a second cluster");
+        assert.equal(repair.drift[0], "the host's etcd is a cluster of its own");
     });
 
     it("never starts a controller that etcd does not list", () => {

@@ -76,7 +76,7 @@ describeEngine("a node of another stack", (start) => {
             const began = sim.events.length;
             await assert.rejects(
                 engine.up(program(["c2"], ["w1"]), { continueOnError: true }),
-                /marked as organization\/mke\/other\/c2's, and adopt is unmarked[^]*runbook\.md#other-owner/,
+                /it belongs to organization\/mke\/other\/c2, and adopt is unmarked[^]*runbook\.md#other-owner/,
             );
             assert.deepEqual(writesIn(sim, began), []);
             await engine.up(program(["c2"], ["w1"], { adopt: "takeOver" }));

@@ -54,7 +54,7 @@ const REPAIRED: Readonly<Record<Name, Drift>> = {
 const NOT_REPAIRED: Readonly<Partial<Record<Name, Drift>>> = {
     c3: {
         happens: removeFromOutside,
-        drift: "it was removed from etcd by somebody else, and its EtcdMember is stale",
+        drift: "it was removed from etcd by somebody else, and its EtcdMember object is out of date",
         error: /runbook\.md#removed-out-of-band/,
     },
     w1: {
@@ -164,7 +164,7 @@ describeEngine(
             await engine.refresh();
             const found = await engine.outputsOf("w1");
             const { status, drift } = found;
-            assert.deepEqual([status, drift], ["unreachable", ["the host or its cluster could not be looked at"]]);
+            assert.deepEqual([status, drift], ["unreachable", ["the host or its cluster could not be checked"]]);
             sim.find("c1").powerOn();
             await sim.until("the API is back", () => sim.cluster.etcd.works);
             await engine.up(program);

@@ -96,7 +96,7 @@ describeEngine("a controller's own list of controllers", (start) => {
         const began = sim.events.length;
         await assert.rejects(
             engine.up(controllers(scene, [])),
-            /etcd member c2 at 10\.77\.0\.12 \(\w+\) is not healthy[^]*Nothing was changed\. Mend this first/,
+            /etcd member c2 at 10\.77\.0\.12 \(\w+\) is not healthy[^]*Nothing was changed\. Repair this first/,
         );
         assert.deepEqual(writesIn(sim, began), []);
         assert.deepEqual(

@@ -5,7 +5,7 @@ import { forgetControllers } from "../../provider/resource/known-controllers";
 import type { Bag } from "../../provider/resource/shape";
 import { impatientLocks, killed, linesOf, Watch, World } from "../support/interruption";
 
-const DRIFT = ["a change of its k0s settings did not end"];
+const DRIFT = ["an earlier change of its k0s settings was interrupted"];
 
 describe("a change of k0s settings", function () {
     this.timeout("5m");

@@ -57,8 +57,8 @@ describe("a node in state", function () {
         assert.equal(isCordoned(), true);
         const outs = await world.refresh("w1", made);
         assert.deepEqual(outs["drift"], [
-            "our own operation on it (remove) did not end",
-            "Node w1 is still cordoned by an operation of ours that did not end",
+            "an earlier operation of ours on it (remove) was interrupted",
+            "Node w1 is still cordoned by an operation of ours that was interrupted",
         ]);
         const found = await world.update("w1", made.id, outs);
         assert.equal(isCordoned(), false);

@@ -38,7 +38,7 @@ describe("the lock of a cluster", () => {
             assert.ok(failure instanceof LockError);
             assert.match(
                 failure.message,
-                /held by their\/stack\/c1\/0a0a \(laptop, process 7\) for 90 s, .* for 900 s at a time/,
+                /held by their\/stack\/c1\/0a0a \(laptop, process 7\) for 90 s, last renewed .* expires 900 s after/,
             );
             assert.match(failure.message, /kubectl -n kube-system delete lease pulumi-mke-control-plane/);
         });
