@@ -30,3 +30,8 @@ export function namesIn(flags: readonly string[]): string[] {
 export function valuesOf(flags: readonly string[], name: string): string[] {
     return flags.map(splitFlag).flatMap((flag) => (flag.name === name ? [flag.value] : []));
 }
+
+/** Value of the kubelet's `--hostname-override` among flags of k0s, e.g. `--kubelet-extra-args=--hostname-override=w1`. */
+export function hostnameOverride(flags: readonly string[]): string | undefined {
+    return /--hostname-override[=\s]+["']?(?<name>[^\s"']+)/.exec(flags.join(" "))?.groups?.["name"];
+}

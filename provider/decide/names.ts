@@ -1,4 +1,5 @@
 import type { HostFacts } from "../facts/host";
+import { hostnameOverride } from "../flags";
 import type { NodeInputs } from "../inputs";
 import { normalAddress, sharedAddresses } from "./address";
 
@@ -32,11 +33,6 @@ export function nodeNameOf(
 /** k0s names EtcdMember and ControlNode after the host, whatever the Node is called (k0s-interfaces.md 3.2). */
 export function objectNameOf(host: Pick<HostFacts, "hostName">): string {
     return host.hostName.trim().toLowerCase();
-}
-
-/** Value of the kubelet's `--hostname-override` among flags of k0s, e.g. `--kubelet-extra-args=--hostname-override=w1`. */
-export function hostnameOverride(flags: readonly string[]): string | undefined {
-    return /--hostname-override[=\s]+["']?(?<name>[^\s"']+)/.exec(flags.join(" "))?.groups?.["name"];
 }
 
 /** Identifier of the resource: the same for the same node of the same cluster, so that a killed create is found again. */

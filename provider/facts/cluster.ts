@@ -74,12 +74,10 @@ export interface NodeObject {
     readonly ready: boolean;
     /** When Ready last changed, milliseconds since 1970; 0 where unknown. */
     readonly readySince: number;
-    readonly createdAt: number;
     readonly unschedulable: boolean;
     readonly addresses: readonly string[];
     /** `status.nodeInfo.machineID`: ties a Node to a machine. */
     readonly machineId: string;
-    readonly kubeletVersion: string;
     /** undefined where it has not said. */
     readonly kubeletPort: number | undefined;
     readonly labels: Readonly<Record<string, string>>;

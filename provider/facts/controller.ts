@@ -7,7 +7,7 @@ import type { Kube } from "../adapters/kube";
 import { type KubeOptions, openKube } from "../adapters/kube/client";
 import { type KubeCredentials, readKubeCredentials } from "../adapters/kube/credentials";
 import type { Deadline } from "../deadline";
-import { hostnameOverride } from "../decide/names";
+import { hostnameOverride } from "../flags";
 import type { HelperFacts } from "./cluster";
 import type { HostFacts } from "./host";
 import { caFingerprint } from "./host-probe";

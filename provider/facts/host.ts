@@ -109,8 +109,6 @@ export interface HostMarker {
     /** UID of the `kube-system` namespace. */
     readonly clusterId: string;
     readonly machineId: string;
-    /** API server address a worker joined through. */
-    readonly apiServer?: string;
     readonly operation?: OperationRecord;
     /** What we put on the host beside k0s; noted before it is put there. */
     readonly put?: PutOnHost;

@@ -1,15 +1,7 @@
-import type { LeaveMethod } from "../decide/quorum";
-import type { RemoveSteps } from "../decide/matrix";
+import type { RemovePlan } from "../decide/plan";
 import { Deadline } from "../deadline";
 import { sharedAddresses } from "../decide/address";
-import {
-    type ClusterFacts,
-    type ControlNodeObject,
-    type EtcdMemberObject,
-    type Member,
-    memberIdFromHex,
-    type NodeObject,
-} from "../facts/cluster";
+import { type ClusterFacts, type Member, memberIdFromHex } from "../facts/cluster";
 import { requireStableCluster, verifyMembership } from "../stages/check-cluster";
 import {
     deleteControllerLease,
@@ -21,32 +13,17 @@ import {
 import { leaveById, leaveBySpec, moveLeadership, proveLeft, waitUntilLeft } from "../stages/leave-etcd";
 import { proveLock, stretchLock } from "../stages/prove-lock";
 import { stopService } from "../stages/reset-host";
-import type { OperationRecord } from "../facts/host";
 import { backUp } from "./backups";
 import { checkVersionsBeforeRemoval } from "./checks";
 import { removeEtcdMaintenance } from "./material";
-import type { HostOperation, Operation } from "./operation";
-import { deregister, drain, recordRemoval, resetMachine } from "./remove-worker";
+import type { Operation } from "./operation";
+import { deregister, drain, recordRemoval, resetMachine, type WorkerRemoval } from "./remove-worker";
 import { runStage } from "./stage";
 import { COMMAND_SECONDS, commandDeadline, JOIN_LEASE_SECONDS, SHORT_LEASE_SECONDS } from "./timing";
 
 /** What of a controller is left to remove: decided by the matrix, found in the facts. */
-export interface ControllerRemoval {
-    readonly steps: RemoveSteps;
-    readonly howToLeave: LeaveMethod;
-    readonly member: Member | undefined;
-    readonly object: EtcdMemberObject | undefined;
-    readonly node: NodeObject | undefined;
-    readonly controlNode: ControlNodeObject | undefined;
-    /** undefined: the host is unreachable or not ours, and only the cluster's side is done. */
-    readonly host: HostOperation | undefined;
-    /** Our interrupted removal, which explains what is left. */
-    readonly resumes?: OperationRecord;
-    /** The Node of another machine that has this one's address by now. */
-    readonly successor?: NodeObject | undefined;
-    /** What the record of the operation says; default `remove`. */
-    readonly recordAs?: OperationRecord["kind"];
-}
+export interface ControllerRemoval
+    extends WorkerRemoval, Pick<RemovePlan, "howToLeave" | "member" | "object" | "controlNode" | "resumes"> {}
 
 /**
  * Takes one controller out: drained, out of etcd as a survivor sees it, its records deleted, its machine reset. Drain comes

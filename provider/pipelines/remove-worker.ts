@@ -1,5 +1,4 @@
-import type { RemoveSteps } from "../decide/matrix";
-import type { NodeObject } from "../facts/cluster";
+import type { RemovePlan } from "../decide/plan";
 import type { OperationRecord } from "../facts/host";
 import { deleteNode } from "../stages/delete-objects";
 import { MkeError, reasonOf } from "../errors";
@@ -14,13 +13,9 @@ import { runStage } from "./stage";
 import { COMMAND_SECONDS, commandDeadline } from "./timing";
 
 /** What of a node is left to remove: decided by the matrix, found in the facts. */
-export interface WorkerRemoval {
-    readonly steps: RemoveSteps;
-    readonly node: NodeObject | undefined;
+export interface WorkerRemoval extends Pick<RemovePlan, "steps" | "node">, Partial<Pick<RemovePlan, "successor">> {
     /** undefined: the host is unreachable or not ours, and only the cluster's side is done. */
     readonly host: HostOperation | undefined;
-    /** The Node of another machine that has this one's address by now. */
-    readonly successor?: NodeObject | undefined;
     /** What the record of the operation says; default `remove`. */
     readonly recordAs?: OperationRecord["kind"];
 }
@@ -116,7 +111,7 @@ async function giveBack(operation: Operation, error: MkeError): Promise<MkeError
 /** `prove`: that the lock is still held; a reset may take minutes. Nobody's lock counts where the cluster has ended. */
 export async function resetMachine(
     host: Machine,
-    steps: Pick<RemoveSteps, "machine">,
+    steps: Pick<RemovePlan["steps"], "machine">,
     prove: () => Promise<void> = () => Promise.resolve(),
 ): Promise<void> {
     const { log, inputs } = host;

@@ -4,43 +4,17 @@ import { EngineGoneError } from "../../provider/engine";
 import { CommandError, RefusedError } from "../../provider/errors";
 import type { EtcdMemberObject } from "../../provider/facts/cluster";
 import { addController, continueController } from "../../provider/pipelines/add-controller";
-import { blankHost, cluster, controllerHost, controlNode, etcdMember, member, memberId, node } from "../decide/build";
+import { blankHost, cluster, controllerHost, etcdMember, member, memberId } from "../decide/build";
 import { only } from "../support/fake-calls";
 import { listed } from "../support/fake-etcd";
-import { ownServers, type Scene, type SceneOptions, scene, stagesOf } from "../support/fake-operation";
+import { ownServers, type Scene, type SceneOptions, stagesOf } from "../support/fake-operation";
 import { freePorts } from "../support/program";
+import { joining } from "./joining";
 
 const two = cluster({}, ["c1", "c2"]);
 const argv = process.argv;
-let restore = (): void => undefined;
 
-afterEach(() => {
-    restore();
-    process.argv = argv;
-});
-
-/** c3 becomes a member and a Node as soon as its service starts. */
-function joining(options: SceneOptions = {}): Scene {
-    const world: Scene = scene({
-        cluster: two,
-        ...options,
-        target: {
-            service: async (action) => {
-                if (action === "start") appear(world);
-            },
-            ...options.target,
-        },
-    });
-    restore = ownServers(world);
-    return world;
-}
-
-function appear({ etcd, kube }: Scene): void {
-    etcd.members = [...etcd.members.filter(({ name }) => name !== "c3" && name !== ""), listed(member("c3"))];
-    kube.etcdMembers = [...kube.etcdMembers, etcdMember("c3")];
-    kube.controlNodes = [...kube.controlNodes, controlNode("c3")];
-    kube.nodes = [...kube.nodes, node("c3")];
-}
+afterEach(() => void (process.argv = argv));
 
 const add = ({ operation }: Scene, stale?: EtcdMemberObject): Promise<bigint> =>
     addController(operation, [operation.cluster.helper], stale);
@@ -193,8 +167,7 @@ describe("adding a controller", () => {
 
     it("marks nothing when the new etcd serves another cluster", async () => {
         const world = joining();
-        restore();
-        restore = ownServers(world, { clusterId: 0xbadn });
+        ownServers(world, { clusterId: 0xbadn });
         await assert.rejects(add(world), RefusedError);
         assert.deepEqual(only(world.calls, "kube annotate", "c3 writeMarker controller settled"), []);
     });

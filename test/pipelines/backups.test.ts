@@ -4,21 +4,16 @@ import { EngineGoneError } from "../../provider/engine";
 import { CommandError } from "../../provider/errors";
 import { addController, continueController } from "../../provider/pipelines/add-controller";
 import { backUp } from "../../provider/pipelines/backups";
-import { blankHost, cluster, controlNode, etcdMember, member, memberId, node, record } from "../decide/build";
+import { cluster, member, memberId, record } from "../decide/build";
 import { only } from "../support/fake-calls";
-import { listed } from "../support/fake-etcd";
-import { ownServers, type Scene, type SceneOptions, scene, stagesOf } from "../support/fake-operation";
+import { type Scene, type SceneOptions, scene, stagesOf } from "../support/fake-operation";
 import { freePorts } from "../support/program";
-import { leave, leaving, removeC3, restoreServers } from "./leaving";
+import { joining } from "./joining";
+import { leave, leaving, removeC3 } from "./leaving";
 import { LEFT_ALREADY } from "./scenes";
 
 const argv = process.argv;
-let restore = (): void => undefined;
-afterEach(() => {
-    process.argv = argv;
-    restore();
-    restoreServers();
-});
+afterEach(() => void (process.argv = argv));
 
 const AUDIT = "/etc/k0s/audit-policy.yaml";
 const CONFIG = { spec: { api: { extraArgs: { "audit-policy-file": AUDIT } } } };
@@ -36,30 +31,6 @@ function failing(after = 0): NonNullable<SceneOptions["helper"]> {
 }
 
 const backups = ({ calls }: Scene): string[] => only(calls, "c1 backUp").map((call) => call.slice("c1 backUp ".length));
-
-/** c3 becomes a member and a Node as soon as its service starts. */
-function joining(options: SceneOptions = {}): Scene {
-    const world: Scene = scene({
-        cluster: cluster({}, ["c1", "c2"]),
-        hostFacts: blankHost("c3"),
-        ...options,
-        target: {
-            service: async (action) => {
-                if (action === "start") appear(world);
-            },
-        },
-    });
-    restore();
-    restore = ownServers(world);
-    return world;
-}
-
-function appear({ etcd, kube }: Scene): void {
-    etcd.members = [...etcd.members.filter(({ name }) => name !== "c3" && name !== ""), listed(member("c3"))];
-    kube.etcdMembers = [...kube.etcdMembers, etcdMember("c3")];
-    kube.controlNodes = [...kube.controlNodes, controlNode("c3")];
-    kube.nodes = [...kube.nodes, node("c3")];
-}
 
 const add = ({ operation }: Scene): Promise<bigint> => addController(operation, [operation.cluster.helper]);
 

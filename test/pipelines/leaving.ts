@@ -3,14 +3,6 @@ import { controllerHost, controlNode, etcdMember, member, memberId, node } from 
 import { ownServers, type Scene, type SceneOptions, scene } from "../support/fake-operation";
 import { HAPPY_CONTROLLER } from "./scenes";
 
-let restore = (): void => undefined;
-
-/** After each test that used `leaving`: the stages dial real servers again. */
-export function restoreServers(): void {
-    restore();
-    restore = () => undefined;
-}
-
 /** c3 of three; k0s does what its object says. */
 export function leaving(options: SceneOptions = {}): Scene {
     const world: Scene = scene({
@@ -18,8 +10,7 @@ export function leaving(options: SceneOptions = {}): Scene {
         ...options,
         kube: { patchEtcdMember: async () => leave(world), ...options.kube },
     });
-    restoreServers();
-    restore = ownServers(world);
+    ownServers(world);
     return world;
 }
 

@@ -1,14 +1,12 @@
 import assert from "node:assert/strict";
-import { afterEach, describe, it } from "mocha";
+import { describe, it } from "mocha";
 import { ConnectionError } from "../../provider/errors";
 import { cluster, record } from "../decide/build";
 import { only } from "../support/fake-calls";
 import { listed } from "../support/fake-etcd";
 import type { Scene } from "../support/fake-operation";
-import { LEASE, leaving, NODE, OBJECT, removeC3, restoreServers } from "./leaving";
+import { LEASE, leaving, NODE, OBJECT, removeC3 } from "./leaving";
 import { LEFT_ALREADY } from "./scenes";
-
-afterEach(restoreServers);
 
 const HOST_GONE = ["c3 service", "c3 reset", "c3 cleanUp"];
 

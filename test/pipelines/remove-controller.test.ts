@@ -1,12 +1,10 @@
 import assert from "node:assert/strict";
-import { afterEach, describe, it } from "mocha";
+import { describe, it } from "mocha";
 import { cluster, member, memberId, node, record } from "../decide/build";
 import { only } from "../support/fake-calls";
 import { type Scene, type SceneOptions, stagesOf } from "../support/fake-operation";
-import { DELETED, LEASE, leave, leaving, NODE, OBJECT, removeC3, RESET, restoreServers } from "./leaving";
+import { DELETED, LEASE, leave, leaving, NODE, OBJECT, removeC3, RESET } from "./leaving";
 import { HAPPY_CONTROLLER, LEFT_ALREADY } from "./scenes";
-
-afterEach(restoreServers);
 
 /** What was changed anywhere, and what was proven between. */
 const steps = ({ calls }: Scene): string[] =>

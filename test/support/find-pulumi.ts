@@ -1,6 +1,7 @@
-import { accessSync, constants, existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
+import { isExecutable } from "./program";
 
 /** The Pulumi CLI of this machine, as users have it: on PATH, else under `~/.pulumi`. */
 export function findPulumi(): string | undefined {
@@ -20,15 +21,6 @@ function installedVersions(home: string): string[] {
     return readdirSync(versions)
         .sort((a, b) => b.localeCompare(a, undefined, { numeric: true }))
         .map((version) => join(versions, version, "bin", "pulumi"));
-}
-
-function isExecutable(path: string): boolean {
-    try {
-        accessSync(path, constants.X_OK);
-        return true;
-    } catch {
-        return false;
-    }
 }
 
 if (require.main === module) {

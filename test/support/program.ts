@@ -16,7 +16,8 @@ export function findProgram(name: string): string | undefined {
         .find(isExecutable);
 }
 
-function isExecutable(path: string): boolean {
+/** True for a file that this user may run. */
+export function isExecutable(path: string): boolean {
     try {
         accessSync(path, constants.X_OK);
         return true;

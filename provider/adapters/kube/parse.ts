@@ -13,7 +13,6 @@ export interface RawMeta {
     readonly namespace?: string;
     readonly uid?: string;
     readonly resourceVersion?: string;
-    readonly creationTimestamp?: string;
     readonly deletionTimestamp?: string;
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
@@ -38,7 +37,7 @@ interface RawNode extends RawObject {
         readonly addresses?: readonly { readonly address: string }[];
         readonly conditions?: readonly RawCondition[];
         readonly daemonEndpoints?: { readonly kubeletEndpoint?: { readonly Port?: number } };
-        readonly nodeInfo?: { readonly machineID?: string; readonly kubeletVersion?: string };
+        readonly nodeInfo?: { readonly machineID?: string };
     };
 }
 
@@ -69,6 +68,9 @@ export interface RawLease extends RawObject {
     };
 }
 
+/** What the condition may say; anything else counts as not written. */
+const JOINED = ["True", "False", "Unknown"] as const;
+
 const MIRROR_ANNOTATION = "kubernetes.io/config.mirror";
 
 export function parseNode(raw: RawObject): NodeObject {
@@ -79,11 +81,9 @@ export function parseNode(raw: RawObject): NodeObject {
         uid: metadata?.uid ?? "",
         ready: ready?.status === "True",
         readySince: milliseconds(ready?.lastTransitionTime),
-        createdAt: milliseconds(metadata?.creationTimestamp),
         unschedulable: spec?.unschedulable ?? false,
         addresses: addressesOf(status?.addresses),
         machineId: status?.nodeInfo?.machineID ?? "",
-        kubeletVersion: status?.nodeInfo?.kubeletVersion ?? "",
         kubeletPort: status?.daemonEndpoints?.kubeletEndpoint?.Port,
         labels: metadata?.labels ?? {},
         annotations: metadata?.annotations ?? {},
@@ -102,7 +102,7 @@ export function parseEtcdMember(raw: RawObject): EtcdMemberObject {
         leave: spec?.leave ?? false,
         memberId: parseMemberId(status?.memberID),
         peerAddress: status?.peerAddress,
-        joined: joined?.status as EtcdMemberObject["joined"],
+        joined: JOINED.find((one) => one === joined?.status),
         message: joined?.message ?? status?.message ?? "",
         annotations: metadata?.annotations ?? {},
     };
