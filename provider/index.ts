@@ -49,7 +49,7 @@ function providerOf(kind: NodeKind): NodeProvider {
 
         async create(inputs) {
             remember(inputs);
-            const { id, outs } = await asOperation(() => load.create().create(kind, inputs as unknown as NodeInputs));
+            const { id, outs } = await asOperation(() => load.create().create(kind, asChecked(inputs)));
             return { id, outs: load.state().encodeOutputs(outs) };
         },
 
@@ -67,8 +67,7 @@ function providerOf(kind: NodeKind): NodeProvider {
         async update(id, olds, news) {
             remember(news);
             const kept = readable(olds);
-            const inputs = news as unknown as NodeInputs;
-            const { outs } = await asOperation(() => load.update().update(kind, id, kept, inputs));
+            const { outs } = await asOperation(() => load.update().update(kind, id, kept, asChecked(news)));
             return { outs: load.state().encodeOutputs(outs) };
         },
 
@@ -101,6 +100,11 @@ function readable(outs: Bag): NodeOutputs {
     const today = migratedOutputs(outs);
     remember(today);
     return today as unknown as NodeOutputs;
+}
+
+/** Pulumi hands on what `check` answered. */
+function asChecked(inputs: Bag): NodeInputs {
+    return inputs as unknown as NodeInputs;
 }
 
 function leaveLater(id: string, outs: Bag): { id: string; props: Bag } {

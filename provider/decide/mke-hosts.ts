@@ -115,6 +115,8 @@ function newEntry(hosts: readonly unknown[], inputs: HostInputs, keyPath: string
 
 function bastionKeyPath(hosts: readonly unknown[], host: string): string | undefined {
     const bastions = entriesOf(hosts).flatMap(({ entry }) => entry.ssh?.bastion ?? []);
-    const known = bastions.find(({ address, keyPath }) => isAddress(address, host) && typeof keyPath === "string");
-    return known?.keyPath as string | undefined;
+    return bastions
+        .filter(({ address }) => isAddress(address, host))
+        .map(({ keyPath }) => keyPath)
+        .find((path) => typeof path === "string");
 }

@@ -143,9 +143,8 @@ function withoutKubelet({ role, labels, taints, kubeletRootDir }: Bag, report: R
 /** A Node has one taint of a key and effect. */
 function differentTaints(taints: unknown, report: Report): void {
     if (!Array.isArray(taints)) return;
-    const places = (taints as readonly unknown[]).map((taint) =>
-        typeof taint === "string" ? taint.replace(/=[^:]*/, "") : taint,
-    );
+    const listed: readonly unknown[] = taints;
+    const places = listed.map((taint) => (typeof taint === "string" ? taint.replace(/=[^:]*/, "") : taint));
     places.forEach((place, i) => {
         const isRepeated = typeof place === "string" && place !== UNKNOWN && places.indexOf(place) < i;
         if (isRepeated) report(`taints[${i}]`, "has the key and effect of another one");

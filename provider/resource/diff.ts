@@ -104,7 +104,7 @@ function bagsOf(stored: Bag, given: Bag): Bags {
     const olds = migratedOutputs(stored);
     const inputs = migrated(given, schemaVersionOf(stored));
     const news: Bag = { ...inputs, ...completeInputs(kindOf(inputs["role"]), inputs) };
-    return { olds, before: withTodaysDefaults(inputsOf(olds) as unknown as Bag, news), news };
+    return { olds, before: withTodaysDefaults({ ...inputsOf(olds) }, news), news };
 }
 
 function changesBetween({ before, news }: Bags): string[] {

@@ -43,8 +43,10 @@ export function forgetPermissions(): void {
 
 function loginsIn({ host, connection, cluster }: Bag): Map<string, Connection> {
     const listed: unknown = isBag(cluster) ? cluster["controllers"] : undefined;
-    const all: readonly unknown[] = [...(Array.isArray(listed) ? (listed as unknown[]) : []), { host, connection }];
-    return new Map(all.filter(isLogin).map((login) => [login.host, login.connection]));
+    const controllers: readonly unknown[] = Array.isArray(listed) ? listed : [];
+    return new Map(
+        [...controllers, { host, connection }].filter(isLogin).map((login) => [login.host, login.connection]),
+    );
 }
 
 interface HostLogin {

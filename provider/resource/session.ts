@@ -47,7 +47,7 @@ export async function openSession(inputs: NodeInputs, state: Pins): Promise<Sess
         lastResort: (deadline: Deadline) => controllersNamedByTarget(target, inputs, deadline),
     };
     const limit = Deadline.afterSeconds(HELPER_SECONDS);
-    const cluster = await tellingProgress(log, "looking for a controller that helps", limit, (deadline) =>
+    const cluster = await tellingProgress(log, "finding a controller to work through", limit, (deadline) =>
         connectCluster(request, deadline),
     );
     const alone = cluster.helper.address === inputs.host;

@@ -1,5 +1,6 @@
 import { posix } from "node:path";
 import { parseAllDocuments } from "yaml";
+import { isTree } from "../tree";
 
 /** A path that a configuration names. */
 export interface FileReference {
@@ -9,8 +10,6 @@ export interface FileReference {
     /** `input`: read at start. `output`: written by the program. `unknown`: its name does not tell. */
     readonly use: "input" | "output" | "unknown";
 }
-
-type Tree = Readonly<Record<string, unknown>>;
 
 /** Arguments that name what the program itself writes or makes. */
 const OUTPUTS = /(^|-)(log-path|log-file|log-dir|cert-dir|data-dir|wal-dir)$/;
@@ -128,8 +127,4 @@ function collectPlugins(plugins: unknown, paths: Set<string>): void {
         const path = isTree(plugin) ? plugin["path"] : undefined;
         if (typeof path === "string" && path !== "") paths.add(path);
     }
-}
-
-function isTree(value: unknown): value is Tree {
-    return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
 import { ApiError } from "../../errors";
+import { type Tree, treeOf } from "../tree";
 import type { RawMeta, RawObject } from "./parse";
 import type { HttpRequest } from "./transport";
 
@@ -93,8 +94,6 @@ interface Requests {
     change(request: HttpRequest, answers: readonly number[]): Promise<RawObject | undefined>;
 }
 
-type Tree = Readonly<Record<string, unknown>>;
-
 const MKE_NAMESPACE = "mke";
 const CONFIG = `/apis/mke.mirantis.com/v1alpha1/namespaces/${MKE_NAMESPACE}/mkeconfigs/mke`;
 /** Cluster-wide list: whether the kind is namespaced is not documented, and the path serves both. */
@@ -181,18 +180,18 @@ function workloadsPath(kind: WorkloadObject["kind"], namespace: string): string 
 function parseConfig(raw: RawObject): MkeConfigObject {
     const spec = specOf(raw);
     const status = statusOf(raw);
-    const image = tree(tree(spec["registries"])["imageRegistry"]);
+    const image = treeOf(treeOf(spec["registries"])["imageRegistry"]);
     const url = text(image["url"]);
     return {
         resourceVersion: raw.metadata?.resourceVersion ?? "",
         generation: generationOf(raw),
         version: text(spec["version"]),
-        hosts: Array.isArray(spec["hosts"]) ? (spec["hosts"] as readonly unknown[]) : undefined,
+        hosts: listIn(spec, "hosts"),
         imageRegistry:
             url === undefined
                 ? undefined
                 : { url, caData: text(image["caData"]), credentialsSecretName: text(image["credentialsSecretName"]) },
-        cloudProvider: tree(spec["cloudProvider"])["enabled"] === true,
+        cloudProvider: treeOf(spec["cloudProvider"])["enabled"] === true,
         observedGeneration: integer(status["observedGeneration"]),
         appliedVersion: text(status["version"]) ?? text(status["currentVersion"]) ?? text(status["appliedVersion"]),
         phase: text(status["phase"]) ?? text(status["state"]),
@@ -222,7 +221,7 @@ function parseWorkload(kind: WorkloadObject["kind"], raw: RawObject): WorkloadOb
     return {
         ...{ kind, namespace, name, labels },
         paused: spec["paused"] === true,
-        rolls: tree(spec["updateStrategy"])["type"] !== "OnDelete",
+        rolls: treeOf(spec["updateStrategy"])["type"] !== "OnDelete",
         generation: generationOf(raw),
         observedGeneration: integer(status["observedGeneration"]) ?? 0,
         wanted: integer(spec["replicas"]) ?? 1,
@@ -233,8 +232,7 @@ function parseWorkload(kind: WorkloadObject["kind"], raw: RawObject): WorkloadOb
 }
 
 function conditionsOf(status: Tree): ConditionObject[] {
-    const conditions = Array.isArray(status["conditions"]) ? (status["conditions"] as readonly unknown[]) : [];
-    return conditions.map(tree).map((condition) => ({
+    return (listIn(status, "conditions") ?? []).map(treeOf).map((condition) => ({
         type: text(condition["type"]) ?? "",
         status: text(condition["status"]) ?? "",
         message: text(condition["message"]) ?? "",
@@ -246,15 +244,16 @@ function generationOf({ metadata }: RawObject): number {
 }
 
 function specOf(raw: RawObject): Tree {
-    return tree((raw as { readonly spec?: unknown }).spec);
+    return treeOf((raw as { readonly spec?: unknown }).spec);
 }
 
 function statusOf(raw: RawObject): Tree {
-    return tree((raw as { readonly status?: unknown }).status);
+    return treeOf((raw as { readonly status?: unknown }).status);
 }
 
-function tree(value: unknown): Tree {
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Tree) : {};
+function listIn(tree: Tree, name: string): readonly unknown[] | undefined {
+    const list = tree[name];
+    return Array.isArray(list) ? list : undefined;
 }
 
 /** "" counts as nothing. */
