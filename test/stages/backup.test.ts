@@ -106,7 +106,7 @@ describe("a backup that is streamed to where Pulumi runs", () => {
             const wrong = take(world(backup, () => Readable.from([changed])));
             await assert.rejects(
                 wrong,
-                (error) => error instanceof ConnectionError && /on the way/.test(error.message),
+                (error) => error instanceof ConnectionError && /damaged in transfer/.test(error.message),
             );
             const lost = new ConnectionError({ stage: "talking over SSH", what: "the connection was closed" });
             for (const chunks of [0, 3]) {
