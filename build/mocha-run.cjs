@@ -22,6 +22,8 @@ function hush(runner, show) {
     const { stdout } = process;
     const { write } = stdout;
     let isHolding = false;
+    /** From before its first hook to its verdict. */
+    let isTesting = false;
     let hasFailed = false;
     let held = [];
     const hushed = (chunk, encoding, done) => {
@@ -36,7 +38,7 @@ function hush(runner, show) {
         isHolding = true;
     };
     const speak = () => {
-        isHolding = false;
+        isHolding = isTesting = false;
     };
     const forget = () => {
         speak();
@@ -48,8 +50,13 @@ function hush(runner, show) {
         held = [];
     };
     runner.on(EVENT_HOOK_BEGIN, hold);
-    runner.on(EVENT_HOOK_END, () => (hasFailed ? tell() : speak()));
+    runner.on(EVENT_HOOK_END, () => {
+        if (isTesting) return;
+        if (hasFailed) tell();
+        else speak();
+    });
     runner.on(EVENT_TEST_BEGIN, () => {
+        isTesting = true;
         hasFailed = false;
         hold();
     });
