@@ -2,10 +2,10 @@
 
 const { availableParallelism } = require("node:os");
 
-// Mocha adds files named on its command line to `spec`; with this a single file can be run alone.
+// Mocha adds files named on its command line to `spec`; with this they can be run alone, one after the other.
 const named = process.argv.slice(2).some((argument) => argument.startsWith("dist/"));
 
-// Each file in a process of its own kind of worker, the longest first, so that no core is left with one of them at the end.
+// One worker for each core; the longest files first, so that none is left with one of them in the end.
 const everything = {
     spec: ["dist/test/interrupted/*.test.js", "dist/test/{states,e2e}/*.test.js", "dist/test/**/*.test.js"],
     parallel: true,

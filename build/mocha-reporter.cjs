@@ -5,13 +5,14 @@
  * code under test prints (a line for each stage of an operation) is shown only of tests that fail.
  */
 const { reporters, Runner } = require("mocha");
+const { spawnSync } = require("node:child_process");
 const { relative } = require("node:path");
 const { failOnRejections, hush } = require("./mocha-run.cjs");
 
 const { EVENT_RUN_BEGIN, EVENT_RUN_END, STATE_RUNNING } = Runner.constants;
 
 /** Minutes without any file that comes to its end, after which a parallel run is given up: a worker hangs. */
-const PATIENCE = 30;
+const PATIENCE = 60;
 
 function print(text) {
     process.stdout.write(text);
@@ -27,6 +28,8 @@ function watchWorkers(runner, files) {
         name();
         print(`given up after ${PATIENCE} minutes in which no file came to its end\n`);
         summarize(runner.stats, 1);
+        // A worker that loops hears of nothing.
+        spawnSync("pkill", ["-KILL", "-P", String(process.pid)]);
         process.exit(1);
     };
     const timer = setTimeout(giveUp, PATIENCE * 60_000);

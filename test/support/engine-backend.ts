@@ -1,5 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { createRequire } from "node:module";
+import { delimiter, dirname, join } from "node:path";
 import type { UpdateSummary } from "@pulumi/pulumi/automation";
 
 /** Of all stacks of the tests. */
@@ -25,4 +26,17 @@ export async function lastChanges(folder: string, stack: string): Promise<Record
     if (last === undefined) throw new Error(`nothing was run in ${stack}`);
     const { resourceChanges } = JSON.parse(await readFile(join(history, last), "utf8")) as Partial<UpdateSummary>;
     return resourceChanges ?? {};
+}
+
+/** Of a CLI that keeps its stacks in that folder. */
+export function environment(folder: string): Record<string, string> {
+    // The engine looks on PATH for the script that starts dynamic providers; the npm package carries it.
+    const sdk = dirname(createRequire(__filename).resolve("@pulumi/pulumi/package.json"));
+    return {
+        PULUMI_BACKEND_URL: backendOf(folder),
+        PULUMI_CONFIG_PASSPHRASE: "test",
+        PULUMI_SKIP_UPDATE_CHECK: "true",
+        PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
+        PATH: `${sdk}${delimiter}${process.env["PATH"] ?? ""}`,
+    };
 }

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -17,7 +16,7 @@ import type {
 } from "@pulumi/pulumi/automation";
 import { LocalWorkspace, PulumiCommand } from "@pulumi/pulumi/automation";
 import * as runtime from "@pulumi/pulumi/runtime";
-import { backendOf, lastChanges, PROJECT, writtenState } from "./engine-backend";
+import { backendOf, environment, lastChanges, PROJECT, writtenState } from "./engine-backend";
 import { endNow, type EngineProcess, processesWith } from "./engine-processes";
 
 keepConnectionsApart();
@@ -276,16 +275,4 @@ function commandAt(pulumi: string): Promise<PulumiCommand> {
 
 function grpcLogIn(folder: string): string {
     return join(folder, "grpc.log");
-}
-
-function environment(folder: string): Record<string, string> {
-    // The engine looks on PATH for the script that starts dynamic providers; the npm package carries it.
-    const sdk = dirname(createRequire(__filename).resolve("@pulumi/pulumi/package.json"));
-    return {
-        PULUMI_BACKEND_URL: backendOf(folder),
-        PULUMI_CONFIG_PASSPHRASE: "test",
-        PULUMI_SKIP_UPDATE_CHECK: "true",
-        PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
-        PATH: `${sdk}${delimiter}${process.env["PATH"] ?? ""}`,
-    };
 }
