@@ -16,12 +16,12 @@ const {
 
 /**
  * Holds back what is printed while a test or a hook runs, and gives `show` that of what failed, with the hooks after it.
- * Tests that listen to `process.stdout` themselves wrap it.
+ * Tests that listen to `process.stdout` themselves wrap it. `always`: also between tests, where no list is printed here.
  */
-function hush(runner, show) {
+function hush(runner, show, always = false) {
     const { stdout } = process;
     const { write } = stdout;
-    let isHolding = false;
+    let isHolding = always;
     /** From before its first hook to its verdict. */
     let isTesting = false;
     let hasFailed = false;
@@ -38,7 +38,8 @@ function hush(runner, show) {
         isHolding = true;
     };
     const speak = () => {
-        isHolding = isTesting = false;
+        isHolding = always;
+        isTesting = false;
     };
     const forget = () => {
         speak();
@@ -68,6 +69,7 @@ function hush(runner, show) {
     });
     runner.on(EVENT_RUN_END, () => {
         forget();
+        isHolding = false;
         if (stdout.write === hushed) stdout.write = write;
     });
 }

@@ -11,7 +11,7 @@ const { failOnRejections, hush } = require("./mocha-run.cjs");
 class WorkerReporter extends ParallelBuffered {
     constructor(runner, options) {
         // First, so that the text comes before the failure that it belongs to.
-        hush(runner, (text) => this.tell("printed", { text }));
+        hush(runner, (text) => this.tell("printed", { text }), true);
         super(runner, options);
         this.files = options.files;
         failOnRejections(runner);
