@@ -74,19 +74,25 @@ function hush(runner, show, always = false) {
     });
 }
 
-/** Mocha passes over a rejected promise that nobody listens to: here it is a failure, of no test but named after one. */
+/**
+ * Mocha passes over a rejected promise that nobody listens to: here it is a failure, of no test but named after one. Not where
+ * somebody else hears of such promises, as Pulumi does while it runs a program.
+ */
 function failOnRejections(runner) {
     const known = new WeakSet();
-    process.on("unhandledRejection", (reason, promise) => {
+    const listener = (reason, promise) => {
         // Mocha's own listener emits it once more.
         if (known.has(promise) || runner.state === STATE_STOPPED) return;
         known.add(promise);
+        const own = [listener, runner.unhandled];
+        if (process.listeners("unhandledRejection").some((one) => !own.includes(one))) return;
         const title = `a rejection that nobody handled, during ${runner.currentRunnable?.title ?? "no test"}`;
         // Without a body mocha would take it for one that is yet to be written.
         const test = new Test(title, () => undefined);
         test.parent = runner.suite;
         runner.fail(test, reason);
-    });
+    };
+    process.on("unhandledRejection", listener);
 }
 
 module.exports = { hush, failOnRejections };
