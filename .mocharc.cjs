@@ -1,10 +1,20 @@
 "use strict";
 
-// Mocha adds files named on its command line to `spec`; with this a single file can be run alone.
+const { availableParallelism } = require("node:os");
+
+// Mocha adds files named on its command line to `spec`; with this they can be run alone, one after the other.
 const named = process.argv.slice(2).some((argument) => argument.startsWith("dist/"));
 
+// One worker for each core, but no more than four: a container often sees cores that it may not use. The longest files first,
+// so that no worker is left with one of them in the end.
+const everything = {
+    spec: ["dist/test/interrupted/*.test.js", "dist/test/{states,e2e}/*.test.js", "dist/test/**/*.test.js"],
+    parallel: true,
+    jobs: Math.min(availableParallelism(), 4),
+};
+
 module.exports = {
-    ...(named ? {} : { spec: ["dist/test/**/*.test.js"] }),
+    ...(named ? {} : everything),
     ignore: ["dist/test/lab/**", "dist/test/package/**"],
     reporter: "build/mocha-reporter.cjs",
     timeout: 60_000,

@@ -5,63 +5,63 @@
  * code under test prints (a line for each stage of an operation) is shown only of tests that fail.
  */
 const { reporters, Runner } = require("mocha");
+const { spawnSync } = require("node:child_process");
+const { relative } = require("node:path");
+const { failOnRejections, hush } = require("./mocha-run.cjs");
 
-const {
-    EVENT_HOOK_BEGIN,
-    EVENT_HOOK_END,
-    EVENT_RUN_END,
-    EVENT_TEST_BEGIN,
-    EVENT_TEST_FAIL,
-    EVENT_TEST_PASS,
-    EVENT_TEST_PENDING,
-} = Runner.constants;
+const { EVENT_RUN_BEGIN, EVENT_RUN_END, STATE_RUNNING } = Runner.constants;
 
-/** Holds back what is printed while a test or a hook runs. Installed once: tests that listen themselves wrap it. */
-function hush(runner) {
-    const { stdout } = process;
-    const print = stdout.write.bind(stdout);
-    let isHolding = false;
-    let held = [];
-    stdout.write = (chunk, encoding, done) => {
-        if (!isHolding) return print(chunk, encoding, done);
-        held.push(chunk);
-        const callback = typeof encoding === "function" ? encoding : done;
-        if (callback) process.nextTick(callback);
-        return true;
+/** Minutes without any file that comes to its end, after which a parallel run is given up: a worker hangs. */
+const PATIENCE = 60;
+
+function print(text) {
+    process.stdout.write(text);
+}
+
+/** Files are run by other processes: says which of them did not come to their end, also where that is for ever. */
+function watchWorkers(runner, files) {
+    const unfinished = new Set(files);
+    const name = () => {
+        for (const file of unfinished) print(`did not come to its end: ${relative(process.cwd(), file)}\n`);
     };
-    const hold = () => {
-        isHolding = true;
+    const giveUp = () => {
+        name();
+        print(`given up after ${PATIENCE} minutes in which no file came to its end\n`);
+        summarize(runner.stats, 1);
+        // A worker that loops hears of nothing.
+        spawnSync("pkill", ["-KILL", "-P", String(process.pid)]);
+        process.exit(1);
     };
-    const speak = () => {
-        isHolding = false;
-    };
-    const forget = () => {
-        speak();
-        held = [];
-    };
-    runner.on(EVENT_HOOK_BEGIN, hold);
-    runner.on(EVENT_HOOK_END, speak);
-    runner.on(EVENT_TEST_BEGIN, hold);
-    runner.on(EVENT_TEST_PASS, forget);
-    runner.on(EVENT_TEST_PENDING, forget);
-    runner.on(EVENT_TEST_FAIL, () => {
-        speak();
-        for (const chunk of held) print(chunk);
-        held = [];
+    const timer = setTimeout(giveUp, PATIENCE * 60_000);
+    // Mocha forgets to say so, and then ends the list at the first worker that crashed.
+    runner.once(EVENT_RUN_BEGIN, () => (runner.state = STATE_RUNNING));
+    runner.workerReporter(require.resolve("./mocha-worker-reporter.cjs"));
+    runner.on("printed", ({ text }) => print(text));
+    runner.on("file end", ({ files: ended }) => {
+        for (const file of ended) unfinished.delete(file);
+        timer.refresh();
     });
-    runner.on(EVENT_RUN_END, forget);
+    runner.once(EVENT_RUN_END, () => {
+        clearTimeout(timer);
+        name();
+    });
+}
+
+/** `more`: failures besides those that mocha counted. */
+function summarize({ passes, failures, pending }, more = 0) {
+    const skipped = pending > 0 ? `, ${pending} skipped` : "";
+    print(`${passes} passed, ${failures + more} failed${skipped}\n`);
 }
 
 class Summary extends reporters.Spec {
     constructor(runner, options) {
+        const isParallel = runner.isParallelMode();
         // First, so that the list is printed with nothing held back.
-        hush(runner);
+        if (!isParallel) hush(runner, print);
         super(runner, options);
-        runner.once(EVENT_RUN_END, () => {
-            const { passes, failures, pending } = runner.stats;
-            const skipped = pending > 0 ? `, ${pending} skipped` : "";
-            process.stdout.write(`${passes} passed, ${failures} failed${skipped}\n`);
-        });
+        if (isParallel) watchWorkers(runner, options.files);
+        else failOnRejections(runner);
+        runner.once(EVENT_RUN_END, () => summarize(runner.stats));
     }
 }
 

@@ -22,7 +22,8 @@ describeEngine("docs/guides/adopting-a-cluster.md", (start) => {
         settle(scene);
         const clusterId = sim.cluster.store.get(RESOURCES.namespaces, "kube-system")?.metadata.uid ?? "";
         await engine.configure({ "mke:clusterId": clusterId, "mke:privateKey": sim.privateKey });
-        const { outputs } = await engine.up(programOf(scene));
+        await engine.up(programOf(scene));
+        const outputs = await engine.outputs();
         assert.deepEqual(
             writesIn(sim).sort(),
             [...CONTROLLERS, ...WORKERS].map((address) => `${nameOf(address)}: write-file`),

@@ -21,7 +21,8 @@ describeEngine("what a person sees of an update", (start) => {
                 });
                 return Promise.resolve({ nodeName, memberId, k0sVersion, state, drift });
             };
-        const { outputs } = await engine.up(program());
+        await engine.up(program());
+        const outputs = await engine.outputs();
         const own = sim.members().find(({ name }) => name === "c2");
         assert.deepEqual(outputs, {
             nodeName: { value: "c2", secret: false },

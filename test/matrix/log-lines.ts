@@ -2,12 +2,14 @@
 export class LogLines {
     private readonly lines = new Map<string, string[]>();
     private readonly watchers = new Set<() => void>();
-    private readonly original = process.stdout.write.bind(process.stdout);
+    private original: typeof process.stdout.write | undefined;
 
     start(): void {
+        const original = process.stdout.write.bind(process.stdout);
+        this.original = original;
         process.stdout.write = (chunk: string | Uint8Array, ...rest: []) => {
             const [, resource, line] = /^(matrix-\d+): (.*)\n$/s.exec(String(chunk)) ?? [];
-            if (resource === undefined || line === undefined) return this.original(chunk, ...rest);
+            if (resource === undefined || line === undefined) return original(chunk, ...rest);
             this.lines.set(resource, [...this.of(resource), line]);
             for (const watcher of [...this.watchers]) watcher();
             return true;
@@ -15,7 +17,7 @@ export class LogLines {
     }
 
     stop(): void {
-        process.stdout.write = this.original;
+        if (this.original !== undefined) process.stdout.write = this.original;
     }
 
     of(resource: string): readonly string[] {

@@ -29,7 +29,7 @@ export class World {
         worlds += 1;
         const number = worlds;
         const network = `10.${100 + Math.floor(number / 250)}.${number % 250}`;
-        const sim = await startSimulation({ speed, seed: number, wobble: false, reusePki: true });
+        const sim = await startSimulation({ speed, seed: number, wobble: false });
         const world = new World(sim, kind, `matrix-${number}`, network);
         ["c1", "c2", world.name].forEach((name, index) => world.machine(name, 11 + index));
         sim.bootstrapController("c1");

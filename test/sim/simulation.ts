@@ -28,8 +28,6 @@ export interface SimulationOptions {
     readonly seed?: number;
     /** Fresh Nodes go NotReady once, 53–58 s after they registered; default true. */
     readonly wobble?: boolean;
-    /** Certificates are those of all simulations of this process that say so, which saves making them; default false. */
-    readonly reusePki?: boolean;
 }
 
 /** How to log in, in the names of the provider's `connection` input. */
@@ -44,8 +42,6 @@ export interface SimConnection {
         readonly privateKey: string;
     };
 }
-
-const SPARE_PKIS = 3;
 
 /** Machines, clusters and the servers through which a client meets them: see `startSimulation`. */
 export class Simulation {
@@ -71,19 +67,14 @@ export class Simulation {
         this.bastionKey = clientKey;
     }
 
-    static async start({
-        speed = 20,
-        seed = 1,
-        wobble = true,
-        reusePki = false,
-    }: SimulationOptions): Promise<Simulation> {
+    static async start({ speed = 20, seed = 1, wobble = true }: SimulationOptions): Promise<Simulation> {
         const clock = new SimClock(speed);
         const world: World = {
             clock,
             random: new Random(seed),
             events: new EventLog(clock),
             network: new Network(),
-            pkis: await (reusePki ? PkiPool.reusing(SPARE_PKIS) : PkiPool.filled(SPARE_PKIS)),
+            pkis: await PkiPool.filled(),
             clusters: [],
             downloads: new Map(),
             wobble,

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -17,6 +16,7 @@ import type {
 } from "@pulumi/pulumi/automation";
 import { LocalWorkspace, PulumiCommand } from "@pulumi/pulumi/automation";
 import * as runtime from "@pulumi/pulumi/runtime";
+import { backendOf, environment, lastChanges, PROJECT, writtenState } from "./engine-backend";
 import { endNow, type EngineProcess, processesWith } from "./engine-processes";
 
 keepConnectionsApart();
@@ -40,6 +40,7 @@ export interface EngineOptions {
 export class Engine {
     /** Every line the engine and the provider wrote, for tests that look for secrets or progress. */
     readonly output: string[] = [];
+    private exported: { readonly written: string; readonly state: Deployment } | undefined;
 
     private constructor(
         private readonly pulumi: string,
@@ -75,8 +76,14 @@ export class Engine {
         options: Pick<UpOptions, "continueOnError" | "refresh" | "replace" | "signal" | "target"> = {},
     ): Promise<UpSummary> {
         this.stack.workspace.program = program;
-        const result = await this.stack.up({ ...this.watched(), ...options });
-        return { changes: result.summary.resourceChanges ?? {}, outputs: result.outputs };
+        await this.stack.up({ ...this.watched(), ...options });
+        return { changes: await lastChanges(this.folder, this.stack.name) };
+    }
+
+    /** Of the program's stack. */
+    outputs(): Promise<OutputMap> {
+        const { workspace, name } = this.stack;
+        return workspace.stackOutputs(name);
     }
 
     async preview(program: PulumiFn): Promise<Record<string, number | undefined>> {
@@ -87,8 +94,8 @@ export class Engine {
     async refresh(
         options: Pick<RefreshOptions, "clearPendingCreates"> = {},
     ): Promise<Record<string, number | undefined>> {
-        const result = await this.stack.refresh({ ...this.watched(), ...options });
-        return result.summary.resourceChanges ?? {};
+        await this.stack.refresh({ ...this.watched(), ...options });
+        return lastChanges(this.folder, this.stack.name);
     }
 
     async destroy(options: Pick<DestroyOptions, "parallel"> = {}): Promise<void> {
@@ -105,8 +112,11 @@ export class Engine {
         return processesWith(`PULUMI_BACKEND_URL=${backendOf(this.folder)}`);
     }
 
-    state(): Promise<Deployment> {
-        return this.stack.exportStack();
+    /** As `pulumi stack export --show-secrets`. Exported again only where something was written since. */
+    async state(): Promise<Deployment> {
+        const written = await writtenState(this.folder, this.stack.name);
+        if (written !== this.exported?.written) this.exported = { written, state: await this.stack.exportStack() };
+        return structuredClone(this.exported.state);
     }
 
     /** As `pulumi stack export`: secrets are encrypted. */
@@ -210,7 +220,6 @@ export class Engine {
 
 export interface UpSummary {
     readonly changes: Record<string, number | undefined>;
-    readonly outputs: OutputMap;
 }
 
 const HIGHEST_VERBOSITY = { debug: true, logVerbosity: 11, logFlow: true, logToStdErr: true } as const;
@@ -232,8 +241,8 @@ async function createStack(
 ): Promise<Stack> {
     const workDir = join(folder, "work");
     await mkdir(workDir);
-    return LocalWorkspace.createStack(
-        { stackName: name, projectName: "mke", program: () => Promise.resolve() },
+    const stack = await LocalWorkspace.createStack(
+        { stackName: name, projectName: PROJECT, program: () => Promise.resolve() },
         {
             workDir,
             pulumiCommand: await commandAt(pulumi),
@@ -241,6 +250,10 @@ async function createStack(
             envVars: { ...environment(folder), ...(verbose && { PULUMI_DEBUG_GRPC: grpcLogIn(folder) }), ...env },
         },
     );
+    // After every run the API starts the CLI three times more to ask for these, a second of CPU that few tests need.
+    stack.outputs = () => Promise.resolve({});
+    stack.info = () => Promise.resolve(undefined);
+    return stack;
 }
 
 /**
@@ -260,22 +273,6 @@ function commandAt(pulumi: string): Promise<PulumiCommand> {
     return PulumiCommand.get({ ...root, skipVersionCheck: true });
 }
 
-function backendOf(folder: string): string {
-    return `file://${folder}`;
-}
-
 function grpcLogIn(folder: string): string {
     return join(folder, "grpc.log");
-}
-
-function environment(folder: string): Record<string, string> {
-    // The engine looks on PATH for the script that starts dynamic providers; the npm package carries it.
-    const sdk = dirname(createRequire(__filename).resolve("@pulumi/pulumi/package.json"));
-    return {
-        PULUMI_BACKEND_URL: backendOf(folder),
-        PULUMI_CONFIG_PASSPHRASE: "test",
-        PULUMI_SKIP_UPDATE_CHECK: "true",
-        PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
-        PATH: `${sdk}${delimiter}${process.env["PATH"] ?? ""}`,
-    };
 }

@@ -27,32 +27,27 @@ export async function createPki(): Promise<ClusterPki> {
     return { ca: ca.cert, etcdCa: etcdCa.cert, admin, kubelet, apiServer, etcdServer, etcdClient };
 }
 
-let reused: Promise<ClusterPki[]> | undefined;
+/** Clusters for which certificates are ready in every simulation. */
+const READY = 3;
 
-/** Certificates are made asynchronously, clusters at one moment: some are kept ready. */
+let shared: Promise<readonly ClusterPki[]> | undefined;
+
+/**
+ * Certificates are made asynchronously, clusters at one moment: some are kept ready. The first clusters of every simulation
+ * of this process have the same ones, which saves making them; clusters of one simulation never share any.
+ */
 export class PkiPool {
-    private readonly ready: ClusterPki[] = [];
+    private constructor(private readonly ready: ClusterPki[]) {}
 
-    static async filled(count: number): Promise<PkiPool> {
-        const pool = new PkiPool(true);
-        pool.ready.push(...(await Promise.all(Array.from({ length: count }, createPki))));
-        return pool;
+    static async filled(): Promise<PkiPool> {
+        shared ??= Promise.all(Array.from({ length: READY }, createPki));
+        return new PkiPool([...(await shared)]);
     }
-
-    /** The same certificates as the other simulations of this process that reuse them; for many that need few clusters. */
-    static async reusing(count: number): Promise<PkiPool> {
-        reused ??= Promise.all(Array.from({ length: count }, createPki));
-        const pool = new PkiPool(false);
-        pool.ready.push(...(await reused));
-        return pool;
-    }
-
-    private constructor(private readonly refills: boolean) {}
 
     take(): ClusterPki {
         const pki = this.ready.shift();
         if (pki === undefined) throw new Error("the simulation has no certificates left for another cluster");
-        if (this.refills) void createPki().then((next) => this.ready.push(next));
+        if (this.ready.length === 0) void createPki().then((next) => this.ready.push(next));
         return pki;
     }
 }
