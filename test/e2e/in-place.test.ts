@@ -54,9 +54,8 @@ describeEngine("a role or a data directory that changed", (start) => {
         settle(scene);
         await engine.up(different(scene, {}, {}));
         const member = memberId(scene);
-        // A worker that joins meanwhile has no mark yet of the API server it uses.
-        const role = { role: "controller", allowStrandedWorkers: true } as const;
-        const changed = different(scene, role, { dataDir: "/srv/k0s" });
+        // The controller waits for the worker, which has no mark of the API server it uses while it joins.
+        const changed = different(scene, { role: "controller" }, { dataDir: "/srv/k0s" });
         assert.deepEqual((await engine.up(changed)).changes, { same: 1, replace: 2 });
         assert.deepEqual(memberNames(scene), ["c1", "c2"]);
         assert.notEqual(memberId(scene), member);
