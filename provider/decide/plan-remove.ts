@@ -210,8 +210,8 @@ function refuseStranding(situation: RemovalSituation, { verdict }: Course): Refu
 
 /** The engine starts removals in no order, and no more at a time than `--parallel` says. */
 const STRANDING_ADVICE =
-    "If this run removes these workers too, run it again once they are gone; resources of workers that depend on the " +
-    "controller's (`dependsOn`) always go before it.";
+    "If this run was to remove these workers too, it had not begun with them: run it again, with a higher `--parallel` where " +
+    "you gave one; resources of workers that depend on the controller's (`dependsOn`) always go before it.";
 
 function toPlan(situation: RemovalSituation, course: Course): RemovePlan {
     const { steps, seen, verdict, touchesHost, notes, resumes } = course;

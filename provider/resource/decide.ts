@@ -106,7 +106,7 @@ export function decideRemove(
 }
 
 function shared(
-    { inputs }: Session,
+    { inputs, cluster: { config } }: Session,
     { cluster, nodeName, peerAddress, targetEtcd }: Situation,
     { state, record }: Knowledge,
 ) {
@@ -118,6 +118,7 @@ function shared(
         nodeName,
         peerAddress,
         state,
+        apiAccess: apiAccessOf(config),
         inputs: { host, owner, adopt, onUnreachable, allowStrandedWorkers, minControllers, maxControllers },
         ...(targetEtcd === undefined ? {} : { targetEtcd }),
         ...(record === undefined ? {} : { record }),
@@ -155,7 +156,6 @@ export function removalSituation(session: Session, situation: Situation, knowled
         inputs,
         host: situation.host,
         tokensOfThisProcess: tokensOfThisProcess(),
-        apiAccess: apiAccessOf(session.cluster.config),
     };
 }
 
