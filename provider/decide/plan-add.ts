@@ -24,6 +24,7 @@ import type { AddPlan, Situation, Undo } from "./plan-types";
 import { mayAdd } from "./quorum";
 import { type Refusal, refuse } from "./refusal";
 import { hasK0sData, nodeOf, unitOf } from "./scenario";
+import { usesGoneController } from "./stranded";
 
 /**
  * What to do to make a host the wanted node, or why not. In order: role, second cluster, scenario, verdict, matrix cell –
@@ -54,15 +55,23 @@ interface Course {
 function chooseCourse(situation: Situation, seen: Look): Course | Refusal {
     const cell = cellFor(seen.scenario.scenario, seen.verdict?.verdict, kindOf(situation.role), "add");
     const record = interruptedOperation(situation);
-    if (cell.action.kind === "add") return goOn(cell.action.steps, record);
+    if (cell.action.kind === "add") return goOn(situation, cell.action.steps, record);
     const resumed = record === undefined ? undefined : resume(situation, seen, record);
     return resumed ?? refuseCell(cell, seen);
 }
 
 /** A node that our own interrupted join has made is not adopted: what is left of the join is done (safety.md 11). */
-function goOn(steps: AddSteps, record: OperationRecord | undefined): Course {
+function goOn(situation: Situation, steps: AddSteps, record: OperationRecord | undefined): Course {
     if (record?.kind !== "add" || steps.kind === "join") return { steps };
+    if (cannotGoOn(situation)) return startOver(situation, record);
     return { steps: { kind: "continue", cleanStaleObject: false }, resumes: record };
+}
+
+/** The controller that the worker was to join through was removed meanwhile, when nobody knew of the worker. */
+function cannotGoOn({ role, host, cluster, nodeName, apiAccess = "controllers" }: Situation): boolean {
+    if (role !== "worker" || apiAccess !== "controllers" || nodeOf(host, cluster, nodeName)?.ready === true)
+        return false;
+    return usesGoneController(host, cluster);
 }
 
 /** The state as our own interrupted operation left it; undefined where the record does not explain it. */

@@ -26,7 +26,7 @@ import {
 } from "./plan-common";
 import type { LeaveAlone, RemovalSituation, RemovePlan, Situation } from "./plan-types";
 import { howToLeave, type LeaveMethod, mayRemove } from "./quorum";
-import { type Refusal, refuse } from "./refusal";
+import { NOT_BEGUN_ADVICE, type Refusal, refuse } from "./refusal";
 import { checkClaim } from "./plan-claim";
 import { isHealthy, isNodeOf } from "./scenario";
 import { strandedWorkers } from "./stranded";
@@ -209,14 +209,9 @@ function refuseStranding(situation: RemovalSituation, { verdict }: Course): Refu
     if (stranded.length === 0) return undefined;
     return {
         ...refuse("workers would lose the API with this controller", stranded, "stranded-workers"),
-        advice: STRANDING_ADVICE,
+        advice: NOT_BEGUN_ADVICE,
     };
 }
-
-/** The engine starts removals in no order, and no more at a time than `--parallel` says. */
-const STRANDING_ADVICE =
-    "If this run removes these workers too, run it again once they are gone; resources of workers that depend on the " +
-    "controller's (`dependsOn`) always go before it.";
 
 function toPlan(situation: RemovalSituation, course: Course): RemovePlan {
     const { steps, seen, verdict, touchesHost, notes, resumes } = course;

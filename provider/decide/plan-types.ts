@@ -22,6 +22,11 @@ export interface Situation {
     readonly targetEtcd?: TargetEtcd | "hangs";
     /** Record found in the lock, in addition to the one in the host's marker (safety.md 11). */
     readonly record?: OperationRecord;
+    /**
+     * How workers reach the API: `external` and `node-local` depend on no single controller (safety.md 20). Default: through
+     * the controllers themselves.
+     */
+    readonly apiAccess?: "external" | "node-local" | "controllers";
     readonly inputs: PlanInputs;
 }
 
@@ -31,11 +36,6 @@ export type RemovalSituation = Omit<Situation, "host"> & {
     readonly host: HostFacts | undefined;
     /** Tokens that creates of this process wrote: a newer owner of the node that this delete must leave alone. */
     readonly tokensOfThisProcess?: readonly string[];
-    /**
-     * How workers reach the API: `external` and `node-local` depend on no single controller (safety.md 20). Default: through
-     * the controllers themselves.
-     */
-    readonly apiAccess?: "external" | "node-local" | "controllers";
 };
 
 export interface KnownNode {

@@ -50,3 +50,11 @@ export function refuse(what: string, evidence: readonly string[], topic?: Topic,
 export function isRefusal(plan: { readonly kind: string }): plan is Refusal {
     return plan.kind === "refuse";
 }
+
+/**
+ * For a controller that may not go before other nodes: Pulumi's engine starts removals in no order, and no more at a time than
+ * `--parallel` says, so that they may wait for the very one that would wait for them.
+ */
+export const NOT_BEGUN_ADVICE =
+    "If this run was to remove them too, it had not begun to: run it again, with a higher `--parallel` where you gave one; nodes " +
+    "whose resources depend on this one's (`dependsOn`) always go before it.";

@@ -1,4 +1,6 @@
+import { isIP } from "node:net";
 import type { ClusterFacts, NodeObject } from "../facts/cluster";
+import type { HostFacts } from "../facts/host";
 import { normalAddress, sharedAddresses } from "./address";
 import { API_SERVER_ANNOTATION } from "./names";
 
@@ -8,6 +10,22 @@ import { API_SERVER_ANNOTATION } from "./names";
  */
 export function strandedWorkers(cluster: ClusterFacts, leaving: readonly string[]): string[] {
     return cluster.nodes.filter((node) => isWorker(node, cluster)).flatMap((node) => dependence(node, leaving));
+}
+
+/**
+ * True for a worker whose kubelet was given the address of a controller that the cluster does not have any more: it never comes
+ * back by itself. Only for clusters whose workers talk to a controller directly; a name is no proof.
+ */
+export function usesGoneController({ apiServer }: HostFacts, cluster: ClusterFacts): boolean {
+    const server = serverHost(apiServer);
+    if (server === undefined || isIP(server) === 0) return false;
+    const { helper, members, controlNodes, nodes } = cluster;
+    const known = [
+        helper.address,
+        ...members.flatMap(({ peerHosts }) => peerHosts),
+        ...[...controlNodes, ...nodes.filter((node) => !isWorker(node, cluster))].flatMap(({ addresses }) => addresses),
+    ];
+    return !known.map(normalAddress).includes(server);
 }
 
 function dependence({ name, annotations }: NodeObject, leaving: readonly string[]): string[] {

@@ -100,7 +100,7 @@ export function decideRemove(session: Session, situation: Situation, knowledge: 
 }
 
 function shared(
-    { inputs }: Session,
+    { inputs, cluster: { config } }: Session,
     { cluster, nodeName, peerAddress, targetEtcd }: Situation,
     { state, record }: Knowledge,
 ) {
@@ -112,6 +112,7 @@ function shared(
         nodeName,
         peerAddress,
         state,
+        apiAccess: apiAccessOf(config),
         inputs: { host, owner, adopt, onUnreachable, allowStrandedWorkers, minControllers, maxControllers },
         ...(targetEtcd === undefined ? {} : { targetEtcd }),
         ...(record === undefined ? {} : { record }),
@@ -153,7 +154,6 @@ export function removalSituation(session: Session, situation: Situation, knowled
         inputs,
         host: situation.host,
         tokensOfThisProcess: tokensOfThisProcess(),
-        apiAccess: apiAccessOf(session.cluster.config),
     };
 }
 

@@ -1,6 +1,7 @@
 import type { LeaveAlone, RemovePlan } from "../decide/plan";
-import type { Refusal } from "../decide/refusal";
+import type { Refusal, Topic } from "../decide/refusal";
 import { requireEngine } from "../engine";
+import { RefusedError } from "../errors";
 import type { NodeKind } from "../inputs";
 import type { HeldLock } from "../lock";
 import { removeController } from "../pipelines/remove-controller";
@@ -12,8 +13,10 @@ import { look, type Situation } from "./look";
 import { withPermissions } from "./permissions";
 import { type Session, withSession } from "./session";
 import { inputsOf, type NodeOutputs } from "./state";
-import { decideAfter, endBefore, type Removal, removedBeside, whileRemoving } from "./this-run";
+import { actUndisturbed, decideAfter, endBefore, endBeforeLast, type Removal, whileRemoving } from "./this-run";
 import { decideBeforeLock, interruptedBefore, operationOf, underLock, withHost } from "./under-lock";
+
+const STRANDED: Topic = "stranded-workers";
 
 /**
  * Takes a node out of its cluster and resets its machine. Fails before anything is touched when the cluster would not
@@ -25,18 +28,35 @@ export async function remove(kind: NodeKind, _id: string, outs: NodeOutputs): Pr
         if (await removedAfterEnd(kind, outs)) return;
         await withSession(withPermissions(kind, inputsOf(outs)), outs, (session, started) =>
             session.alone && kind === "controller"
-                ? removeLastController(session, outs, () => removedBeside(itself), started)
+                ? removeLastController(session, outs, () => endBeforeLast(itself), started)
                 : removeOne(itself, session, outs, started),
         );
     });
 }
 
 async function removeOne(itself: Removal, session: Session, outs: NodeOutputs, started: () => void): Promise<void> {
-    const { kind } = itself;
+    const others = (): readonly string[] => (itself.kind === "controller" ? endBefore(itself) : []);
+    await actUndisturbed({ others, log: session.log, mayPass: isStranding }, () =>
+        removeAfter(others, itself.kind, session, outs, started),
+    );
+}
+
+/** Workers that would be stranded may have been marked, or be gone, a moment later. Nothing was changed then. */
+function isStranding(error: unknown): boolean {
+    return error instanceof RefusedError && error.topic === STRANDED;
+}
+
+async function removeAfter(
+    others: () => readonly string[],
+    kind: NodeKind,
+    session: Session,
+    outs: NodeOutputs,
+    started: () => void,
+): Promise<void> {
     const record = await interruptedBefore(kind, session, outs.nodeName);
     const { situation, plan } = await decideBeforeLock(session, () =>
         decideAfter({
-            others: () => (kind === "controller" ? endBefore(itself) : []),
+            others,
             log: session.log,
             decide: () => settle(session, outs, knowledgeOf(outs, record)),
             isFinal: (decided) => decided.plan.kind === "leave-alone" || isRefusedAnyway(decided.plan),
@@ -51,7 +71,7 @@ async function removeOne(itself: Removal, session: Session, outs: NodeOutputs, s
 
 /** Workers that would be stranded may be on their way out; nothing else that is refused passes with them. */
 function isRefusedAnyway(plan: RemovePlan | LeaveAlone | Refusal): boolean {
-    return plan.kind === "refuse" && plan.topic !== "stranded-workers";
+    return plan.kind === "refuse" && plan.topic !== STRANDED;
 }
 
 async function removeUnderLock(

@@ -1,4 +1,5 @@
 import { planEndOfCluster } from "../decide/last-controller";
+import { NOT_BEGUN_ADVICE } from "../decide/refusal";
 import { RefusedError } from "../errors";
 import { backUp } from "../pipelines/backups";
 import { removeEtcdMaintenance } from "../pipelines/material";
@@ -95,6 +96,6 @@ function nodesLeft(host: string, names: readonly string[]): RefusedError {
         stage: STAGE,
         host,
         what: `other Nodes still exist: ${names.join(", ")}`,
-        advice: "Remove them first. Nothing was changed.",
+        advice: `Nothing was changed. Remove them first. ${NOT_BEGUN_ADVICE}`,
     });
 }

@@ -144,7 +144,7 @@ export async function withSession<T>(
     }
 }
 
-/** For an add or an update: the controller that a worker's works through stays until it has ended. */
+/** For an add or an update: while a worker's runs, no controller of its cluster is removed that was not going already. */
 export function withWorkingSession<T>(
     kind: NodeKind,
     inputs: NodeInputs,
@@ -153,7 +153,8 @@ export function withWorkingSession<T>(
 ): Promise<T> {
     if (kind === "controller") return withSession(inputs, state, action);
     return withSession(inputs, state, (session, started) => {
-        const work = { name: resourceName(inputs), through: session.cluster.helper.address };
+        const { helper, helperFacts } = session.cluster;
+        const work = { name: resourceName(inputs), clusterId: helperFacts.clusterId, through: helper.address };
         return whileWorking(work, session.log, () => action(session, started));
     });
 }

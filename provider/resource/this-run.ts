@@ -19,6 +19,7 @@ export interface Removal {
 export interface Work {
     /** For the log. */
     readonly name: string;
+    readonly clusterId: string;
     /** Host of the controller that it works through, and that its worker may depend on from then on. */
     readonly through: string;
 }
@@ -50,20 +51,30 @@ export async function whileRemoving(
 }
 
 /** Names of the nodes of the same cluster that this process removes besides. */
-export function removedBeside(itself: Removal): string[] {
+function removedBeside(itself: Removal): string[] {
     return [...removals]
         .filter((other) => other !== itself && other.clusterId === itself.clusterId)
         .map(({ nodeName }) => nodeName);
 }
 
 /**
- * What has to end before a controller may go, by name: removals of workers, which may use its API as their workers do, and
- * whatever joins through it. None of them ever waits for a controller's removal once it is listed here.
+ * What has to end before a controller may go, by name: whatever happens to workers of its cluster. Those that go or come may
+ * use its API, and one that comes through another controller has no mark of that yet. None of them ever waits for a
+ * controller's removal while it is listed here, so that no two wait for each other.
  */
 export function endBefore(itself: Removal): string[] {
     const workers = [...removals].filter(({ kind, clusterId }) => kind === "worker" && clusterId === itself.clusterId);
-    const through = [...works].filter((work) => work.through === itself.host);
-    return [...workers.map(({ nodeName }) => nodeName), ...through.map(({ name }) => name)];
+    return [...workers.map(({ nodeName }) => nodeName), ...worksBeside(itself)];
+}
+
+/** What has to end before the last controller may go, and its cluster with it, by name. */
+export function endBeforeLast(itself: Removal): string[] {
+    return [...removedBeside(itself), ...worksBeside(itself)];
+}
+
+function worksBeside({ clusterId, host }: Removal): string[] {
+    const beside = [...works].filter((work) => work.clusterId === clusterId || work.through === host);
+    return beside.map(({ name }) => name);
 }
 
 /** True for the host of a controller whose removal is under way: others are asked for help first. */
@@ -72,9 +83,9 @@ export function isLeaving(host: string): boolean {
 }
 
 /**
- * Runs a worker's add or update, which the removal of the controller that it works through waits for. Where that removal has
- * begun already it is the other way round, and a HelperRemovedError follows, however it ends: the worker would depend on what is
- * gone, or going.
+ * Runs a worker's add or update, which removals of controllers wait for. Where the one of the controller that it works through
+ * has begun already it is the other way round: unlisted, it waits, and a HelperRemovedError follows, however that ends. The
+ * worker would depend on what is gone, or going.
  */
 export async function whileWorking<T>(work: Work, log: Log, action: () => Promise<T>): Promise<T> {
     const { through } = work;
@@ -119,6 +130,25 @@ export async function decideAfter<T>({ others, log, decide, isFinal }: Patience<
         // One that began meanwhile counts as well: the engine starts them in no order.
         if (isFinal(decided) || (wasQuiet && others().length === 0)) return decided;
         await untilEnded(others, log);
+    }
+}
+
+/**
+ * Acts, and once more where a refusal may have come from what the others were changing: they may begin after the decision, while
+ * the act waits for a lock. Never to be called with a lock held.
+ */
+export async function actUndisturbed<T>(
+    { others, log, mayPass }: Pick<Patience<T>, "others" | "log"> & { readonly mayPass: (error: unknown) => boolean },
+    act: () => Promise<T>,
+): Promise<T> {
+    for (;;) {
+        const wasQuiet = others().length === 0;
+        try {
+            return await act();
+        } catch (error) {
+            if (!mayPass(error) || (wasQuiet && others().length === 0)) throw error;
+            log.line("decided again: meanwhile this run changed workers of the cluster");
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "mocha";
 import { LEAVE_ANNOTATION } from "../../provider/decide/etcd-verdict";
-import { planAdd } from "../../provider/decide/plan";
+import { type AddPlan, planAdd, type Situation } from "../../provider/decide/plan";
 import type { ClusterFacts } from "../../provider/facts/cluster";
 import {
     BINARY,
@@ -191,6 +191,43 @@ describe("resuming an interrupted add", () => {
     it("starts over on a worker", () => {
         const host = stopped(workerHost("w1", { marker: marked("worker") }));
         assert.deepEqual(added(worker({ host })).undo, { resetHost: true });
+    });
+
+    describe("of a worker whose kubelet was given a controller's address", () => {
+        const joining = (apiServer: string, change: Partial<Situation> = {}, ready = false): AddPlan =>
+            added(
+                worker({
+                    host: workerHost("w1", { marker: marked("worker"), apiServer }),
+                    cluster: { ...twoControllers, nodes: [...twoControllers.nodes, node("w1", { ready })] },
+                    ...change,
+                }),
+            );
+        const GONE = "https://10.0.0.3:6443";
+
+        it("starts over where that controller has been removed since", () => {
+            assert.deepEqual(joining(GONE).undo, { resetHost: true });
+            assert.equal(joining(GONE).steps.kind, "join");
+            const unregistered = joining(GONE, { cluster: twoControllers });
+            assert.deepEqual(unregistered.undo, { resetHost: true });
+        });
+
+        it("goes on where it is still there, or the Node is Ready all the same", () => {
+            for (const plan of [joining("https://10.0.0.2:6443"), joining(GONE, {}, true)]) {
+                assert.equal(plan.steps.kind, "continue");
+                assert.equal(plan.undo, undefined);
+            }
+        });
+
+        it("goes on where no single controller matters, or an address is not known to be one", () => {
+            for (const apiAccess of ["external", "node-local"] as const)
+                assert.equal(joining(GONE, { apiAccess }).steps.kind, "continue");
+            assert.equal(joining("https://api.example:6443").steps.kind, "continue");
+        });
+
+        it("changes nothing for one that is no join of ours", () => {
+            const host = workerHost("w1", { apiServer: GONE });
+            assert.equal(added(worker({ host })).undo, undefined);
+        });
     });
 
     it("believes a record in the lock as well, if it is about this host", () => {

@@ -60,7 +60,9 @@ describe("planning a removal", () => {
     it("refuses to strand workers, unless it is told to or they do not depend on it", () => {
         const nodes = [...cluster().nodes, node("w1")];
         const facts = { cluster: cluster({ nodes }) };
-        assert.equal(refused(planRemove(leaving(facts))).topic, "stranded-workers");
+        const refusal = refused(planRemove(leaving(facts)));
+        assert.equal(refusal.topic, "stranded-workers");
+        assert.match(refusal.advice ?? "", /--parallel/);
         assert.ok(removed(leaving({ ...facts, apiAccess: "external" })));
         assert.ok(removed(leaving({ ...facts, inputs: { ...inputs, allowStrandedWorkers: true } })));
     });

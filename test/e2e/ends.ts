@@ -103,3 +103,17 @@ export async function pending(engine: Engine): Promise<string[]> {
         ({ type, resource }) => `${type} ${resource.urn.split("::").at(-1) ?? ""}`,
     );
 }
+
+interface StateResource {
+    readonly urn: string;
+    readonly delete?: boolean;
+    readonly pendingReplacement?: boolean;
+}
+
+/** Names of the resources that the state keeps only for a replacement that did not end. */
+export async function oldHalves(engine: Engine): Promise<string[]> {
+    const { deployment } = (await engine.state()) as { deployment: { resources?: readonly StateResource[] } };
+    return (deployment.resources ?? [])
+        .filter((resource) => resource.delete === true || resource.pendingReplacement === true)
+        .map(({ urn }) => urn.split("::").at(-1) ?? "");
+}

@@ -2,13 +2,14 @@ import assert from "node:assert/strict";
 import { setImmediate } from "node:timers/promises";
 import { describe, it } from "mocha";
 import {
+    actUndisturbed,
     decideAfter,
     endBefore,
+    endBeforeLast,
     expectHelper,
     HelperRemovedError,
     isLeaving,
     type Removal,
-    removedBeside,
     whileRemoving,
     whileWorking,
 } from "../../provider/resource/this-run";
@@ -51,20 +52,30 @@ describe("operations of one run", () => {
         const host = `${nodeName} of ${of}`;
         return new Task((action) => whileRemoving(kind, { clusterId: of, nodeName, host }, action));
     };
-    const work = (name: string, through: string): Task =>
-        new Task((action) => whileWorking({ name, through: `${through} of ${clusterId}` }, silentLog, action));
+    const work = (name: string, through: string, of = clusterId): Task =>
+        new Task((action) =>
+            whileWorking({ name, clusterId: of, through: `${through} of ${of}` }, silentLog, () => action()),
+        );
     const itselfOf = ({ itself }: Task): Removal => itself ?? assert.fail("it has not begun");
 
-    it("a controller goes after the workers of its cluster, and after what joins through it", async () => {
+    it("a controller goes after the workers of its cluster that go or come, through whichever controller", async () => {
         const [w1] = [removal("worker", "w1"), removal("worker", "w2"), removal("worker", "x1", "elsewhere")];
-        const [w3] = [work("w3", "c1"), work("w4", "c2")];
+        const [w3, w4] = [work("w3", "c1"), work("w4", "c2"), work("x2", "c1", "elsewhere")];
         const c1 = itselfOf(removal("controller", "c1"));
-        removal("controller", "c2");
-        assert.deepEqual(endBefore(c1), ["w1", "w2", "w3"]);
-        assert.deepEqual(removedBeside(c1), ["w1", "w2", "c2"]);
+        const c2 = removal("controller", "c2");
+        assert.deepEqual(endBefore(c1), ["w1", "w2", "w3", "w4"]);
+        assert.deepEqual(endBeforeLast(c1), ["w1", "w2", "c2", "w3", "w4"], "the last one after all others");
         await w1.end();
         await w3.end(new Error("failed"));
-        assert.deepEqual(endBefore(c1), ["w2"]);
+        assert.deepEqual(endBefore(c1), ["w2", "w4"]);
+        for (const one of [w4, c2]) await one.end();
+        assert.deepEqual(endBeforeLast(c1), ["w2"]);
+    });
+
+    it("a controller whose cluster is not in its state goes after what joins through it", () => {
+        work("w1", "c1");
+        const c1 = { kind: "controller", clusterId: undefined, nodeName: "c1", host: `c1 of ${clusterId}` } as const;
+        assert.deepEqual(endBefore(c1), ["w1"]);
     });
 
     it("nothing is added through a controller that is being removed: it waits, and looks for another one", async () => {
@@ -72,10 +83,12 @@ describe("operations of one run", () => {
         const host = itselfOf(c1).host;
         assert.equal(isLeaving(host), true);
         let begun = false;
-        const joining = whileWorking({ name: "w1", through: host }, silentLog, async () => void (begun = true));
+        const joining = whileWorking({ name: "w1", clusterId, through: host }, silentLog, async () => {
+            begun = true;
+        });
         const lines: string[] = [];
         const talking = whileWorking(
-            { name: "w2", through: host },
+            { name: "w2", clusterId, through: host },
             { line: (text) => lines.push(text) },
             async () => {},
         );
@@ -93,7 +106,8 @@ describe("operations of one run", () => {
 
     it("looks for another one also after a removal that failed, and does not say that it was removed", async () => {
         const c1 = removal("controller", "c1");
-        const joining = whileWorking({ name: "w1", through: itselfOf(c1).host }, silentLog, () => assert.fail("begun"));
+        const through = itselfOf(c1).host;
+        const joining = whileWorking({ name: "w1", clusterId, through }, silentLog, () => assert.fail("begun"));
         await c1.end(new Error("the drain failed"));
         await assert.rejects(joining, (error: Error) => {
             assert.ok(error instanceof HelperRemovedError);
@@ -110,6 +124,38 @@ describe("operations of one run", () => {
         await removal("controller", "c1").end();
         assert.throws(early, HelperRemovedError);
         expectHelper(host)();
+    });
+
+    describe("an act that may be refused for what others change", () => {
+        const refused = new Error("refused");
+        const actWith = (others: () => string[], errors: Error[], lines: string[] = []) =>
+            actUndisturbed(
+                { others, log: { line: (text) => lines.push(text) }, mayPass: (error) => error === refused },
+                async () => {
+                    const [error] = errors.splice(0, 1);
+                    if (error !== undefined) throw error;
+                    return "done";
+                },
+            );
+
+        it("is tried again where there were any before or after it, and says so", async () => {
+            const lines: string[] = [];
+            const names = [["w1"], [], ["w2"], []];
+            assert.equal(await actWith(() => names.shift() ?? [], [refused, refused], lines), "done");
+            assert.deepEqual(lines, Array(2).fill("decided again: meanwhile this run changed workers of the cluster"));
+        });
+
+        it("is not where there were none, or for another error", async () => {
+            await assert.rejects(
+                actWith(() => [], [refused]),
+                refused,
+            );
+            const other = new Error("other");
+            await assert.rejects(
+                actWith(() => ["w1"], [other]),
+                other,
+            );
+        });
     });
 
     describe("a decision after others", () => {

@@ -75,8 +75,7 @@ export class Engine {
         program: PulumiFn,
         options: Pick<UpOptions, "continueOnError" | "refresh" | "replace" | "signal" | "target"> = {},
     ): Promise<UpSummary> {
-        this.stack.workspace.program = program;
-        await this.stack.up({ ...this.watched(), ...options });
+        await this.running(program, () => this.stack.up({ ...this.watched(), ...options }));
         return { changes: await lastChanges(this.folder, this.stack.name) };
     }
 
@@ -87,8 +86,7 @@ export class Engine {
     }
 
     async preview(program: PulumiFn): Promise<Record<string, number | undefined>> {
-        this.stack.workspace.program = program;
-        return (await this.stack.preview(this.watched())).changeSummary;
+        return (await this.running(program, () => this.stack.preview(this.watched()))).changeSummary;
     }
 
     async refresh(
@@ -199,6 +197,21 @@ export class Engine {
     private async resources(): Promise<readonly StateResource[]> {
         const { deployment } = (await this.state()) as { deployment: { resources?: StateResource[] } };
         return deployment.resources ?? [];
+    }
+
+    /**
+     * Where a call of the SDK to its engine is UNAVAILABLE before the program begins, SDK 3.248 ends as after a program without
+     * resources: the engine deletes them all, and says so without an error.
+     */
+    private async running<T>(program: PulumiFn, action: () => Promise<T>): Promise<T> {
+        let hasRun = false;
+        this.stack.workspace.program = () => {
+            hasRun = true;
+            return program();
+        };
+        const result = await action();
+        assert(hasRun, "the program was never run: the SDK lost its engine and said that there are no resources");
+        return result;
     }
 
     private watched(): Watched {

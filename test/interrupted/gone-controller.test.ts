@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { afterEach, describe, it } from "mocha";
+import { controller } from "../../provider";
+import { closeAll } from "../../provider/adapters/ssh/pool";
+import { forgetControllers } from "../../provider/resource/known-controllers";
+import type { Bag } from "../../provider/resource/shape";
+import { RESOURCES } from "../sim";
+import { impatientLocks, killed, Watch, World } from "../support/interruption";
+
+describe("a worker's join that was killed, and whose controller was removed before anybody knew of the worker", function () {
+    this.timeout("2m");
+    impatientLocks();
+    let world: World;
+
+    afterEach(async () => {
+        await world.close();
+        closeAll();
+        forgetControllers();
+    });
+
+    const through = (name: string): Bag => {
+        const { host, connection } = world.inputs(name);
+        return { cluster: { controllers: [{ host, connection }] } };
+    };
+    const nodes = (): string[] => world.sim.cluster.store.list(RESOURCES.nodes).map(({ metadata }) => metadata.name);
+    const serverOf = (name: string): string =>
+        /server: (.*)/.exec(world.sim.find(name).files.text("/var/lib/k0s/kubelet.conf") ?? "")?.[1] ?? "";
+
+    for (const [when, moment] of [
+        ["its k0s was installed", { what: "program w1 install-service", nth: 1 }],
+        ["its Node was registered", { what: "api-write c2 PATCH /api/v1/nodes/w1", nth: 1 }],
+    ] as const) {
+        it(`is made through another one by the next create, where ${when}`, async () => {
+            world = await World.start(["c2"]);
+            const c2 = await world.create("c2");
+            const watch = new Watch(world.sim, moment);
+            await killed(world, () => world.create("w1", through("c2")));
+            assert.ok(watch.hasKilled);
+            await controller.delete(c2.id, c2.outs);
+            // What it was given leads nowhere now; a kubelet that runs already would find that out in time.
+            world.sim.find("w1").stopService();
+            world.sim.find("w1").startService();
+            await world.rest();
+            const { outs } = await world.create("w1");
+            assert.equal(outs["status"], "ready");
+            assert.equal(serverOf("w1"), `https://${world.sim.find("c1").address}:6443`);
+            assert.deepEqual(nodes().sort(), ["c1", "w1"]);
+            world.sim.assertInvariants(/not a pulumi-mke program/);
+        });
+    }
+});
