@@ -4,12 +4,13 @@ import { referencesIn, isMadeByK0s } from "../adapters/k0s/references";
 import { argumentsIn, type Init, unitPath, withArguments } from "../adapters/k0s/unit-file";
 import { parseK0sYaml } from "../adapters/k0s/yaml";
 import { markerOf } from "../decide/identity";
+import { changeFlags, type DecideHosts } from "../decide/mke-hosts";
 import type { Topic } from "../decide/refusal";
 import { unchangeableFlags, unitAfter } from "../decide/unit-flags";
 import type { Deadline } from "../deadline";
 import { CommandError, RefusedError } from "../errors";
 import type { NodeSettings } from "../facts/host";
-import { normalFlags } from "../flags";
+import { normalFlags, sameFlags } from "../flags";
 import type { NodeInputs } from "../inputs";
 import type { HostOperation } from "../pipelines/operation";
 
@@ -38,6 +39,8 @@ export interface ReinstallPlan {
     readonly unit: PlannedContent | undefined;
     readonly config: PlannedContent | undefined;
     readonly restart: boolean;
+    /** How its entry in MkeConfig is to change; undefined: nothing is to be written there. */
+    readonly entry: DecideHosts | undefined;
     /** To be put back where k0s does not come up. */
     readonly back: readonly EarlierContent[];
     /** Of the record: everything that k0s may have been given since the program's last success. */
@@ -65,11 +68,13 @@ export async function planReinstall(
     const earlier = [before, ...(left?.settings ?? [])];
     const unit = await unitChange(operation, earlier, wanted, deadline);
     const config = await configChange(operation, earlier, wanted, unit.args, deadline);
-    if (unit.change === undefined && config.change === undefined && left === undefined) return undefined;
+    const entry = await entryChange(operation, earlier);
+    if ([unit.change, config.change, left, entry].every((change) => change === undefined)) return undefined;
     const settings = [...(left?.settings ?? []), wanted];
     return {
         unit: unit.change,
         config: config.change,
+        entry,
         restart: left?.restart === true || config.change !== undefined || unit.needsRestart,
         back:
             left === undefined ? [...config.back, ...unit.back] : await wayBack(operation, settings, before, deadline),
@@ -91,6 +96,18 @@ async function wayBack(
     const unit = await unitChange(operation, given, lastGood, deadline);
     const config = await configChange(operation, given, lastGood, unit.args, deadline);
     return [config.change, unit.change].filter((change) => change !== undefined);
+}
+
+/** Asked only where flags change, in a cluster with MKE. */
+async function entryChange(
+    { cluster, clusterFacts, inputs }: HostOperation,
+    before: readonly NodeSettings[],
+): Promise<DecideHosts | undefined> {
+    const flags = before.map(({ installFlags }) => installFlags);
+    if (!clusterFacts.mke || flags.every((earlier) => sameFlags(earlier, inputs.installFlags))) return undefined;
+    const decide = changeFlags(flags);
+    const config = await cluster.kube.mke.config();
+    return config !== undefined && decide(config.hosts, inputs).kind === "patch" ? decide : undefined;
 }
 
 /** One file. */

@@ -5,7 +5,8 @@ import { Deadline } from "../../provider/deadline";
 import { CommandError } from "../../provider/errors";
 import type { HostFacts, NodeSettings } from "../../provider/facts/host";
 import { planReinstall, type ReinstallPlan, tryReinstall } from "../../provider/stages/plan-reinstall";
-import { controllerHost, marker, record, unit, workerHost } from "../decide/build";
+import { cluster, controllerHost, marker, record, unit, workerHost } from "../decide/build";
+import { fakeMke, mkeConfig } from "../support/fake-mke";
 import { scene, type Scene, type SceneOptions } from "../support/fake-operation";
 
 const FILE = "/etc/systemd/system/k0sworker.service";
@@ -63,6 +64,28 @@ describe("what a change of settings needs", () => {
             found?.back.map(({ content }) => content),
             [`[Service]\nExecStart=${program} worker --theirs=1\n`],
         );
+    });
+
+    it("is MkeConfig's entry as well, and it alone where the host has it already", async () => {
+        const entry = (flags: readonly string[]) => ({
+            role: "worker",
+            ssh: { address: "10.0.0.11" },
+            installFlags: flags,
+        });
+        const found = (args: string, flags: readonly string[], before = NOTHING): Promise<ReinstallPlan | undefined> => {
+            const options = { inputs: { installFlags: ["--debug"] }, cluster: cluster({ mke: true }) };
+            const made = worker(args, options);
+            const config = mkeConfig({ hosts: [entry(flags)] });
+            Object.assign(made.operation.cluster.kube, { mke: fakeMke(made.calls, { config }) });
+            return plan(made, before);
+        };
+        const both = await found("worker", []);
+        assert.deepEqual([both?.unit !== undefined, both?.entry !== undefined], [true, true]);
+        const alone = await found("worker --debug=true", []);
+        assert.deepEqual([alone?.unit, alone?.restart, alone?.entry !== undefined], [undefined, false, true]);
+        assert.equal((await found("worker", ["--debug"]))?.entry, undefined);
+        // The program did not change its flags: whatever the entry says is not looked at.
+        assert.equal(await found("worker --debug=true", [], { installFlags: ["--debug=true"], taints: [] }), undefined);
     });
 
     const inputs = { installFlags: ["--debug"] };
