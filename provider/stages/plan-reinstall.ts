@@ -1,6 +1,6 @@
 import { configAfter, keptByCluster } from "../adapters/k0s/config";
+import { withoutValues } from "../adapters/k0s/given-values";
 import { CONFIG_PATH } from "../adapters/k0s/paths";
-import { referencesIn, isMadeByK0s } from "../adapters/k0s/references";
 import { argumentsIn, type Init, unitPath, withArguments } from "../adapters/k0s/unit-file";
 import { parseK0sYaml } from "../adapters/k0s/yaml";
 import { markerOf } from "../decide/identity";
@@ -8,11 +8,12 @@ import { changeFlags, type DecideHosts } from "../decide/mke-hosts";
 import type { Topic } from "../decide/refusal";
 import { unchangeableFlags, unitAfter } from "../decide/unit-flags";
 import type { Deadline } from "../deadline";
-import { CommandError, RefusedError } from "../errors";
+import { CommandError, type ErrorDetails, RefusedError } from "../errors";
 import type { NodeSettings } from "../facts/host";
 import { normalFlags, sameFlags } from "../flags";
 import type { NodeInputs } from "../inputs";
 import type { HostOperation } from "../pipelines/operation";
+import { fileReferences } from "./referred-files";
 
 const STAGE = "comparing k0s settings";
 const TOPIC: Topic = "k0s-settings";
@@ -205,12 +206,12 @@ function configPathIn(args: readonly string[]): string {
 
 /**
  * k0s itself reads the new flags and the new configuration before anything in force is changed: `k0s install` gets as far as
- * the service that is there already. Files that the program's configuration names must be there.
+ * the service that is there already. Files that its configuration names must be there.
  */
 export async function tryReinstall(operation: HostOperation, plan: ReinstallPlan, deadline: Deadline): Promise<void> {
     const { target, kind, inputs, hostFacts } = operation;
     if (plan.unit === undefined && plan.config === undefined) return;
-    if (plan.config !== undefined) await requireFiles(operation, deadline);
+    if (plan.config !== undefined) await requireFiles(operation, plan.config, deadline);
     const [program] = hostFacts.units[kind]?.args ?? [];
     const args = await argumentsAfter(operation, plan, deadline);
     const trial = plan.config === undefined ? [] : [`--config=${TRIAL_CONFIG}`];
@@ -221,7 +222,8 @@ export async function tryReinstall(operation: HostOperation, plan: ReinstallPlan
     } catch (error) {
         if (!(error instanceof CommandError)) throw error;
         const output = error.details.output ?? "";
-        if (!NOTHING_WRONG.test(output)) throw refused(operation, "k0s does not accept these settings", output);
+        if (NOTHING_WRONG.test(output)) return;
+        throw refused(operation, "k0s does not accept these settings", { output: withoutValues(output, inputs) });
     } finally {
         if (plan.config !== undefined) await target.removeFiles([TRIAL_CONFIG], deadline);
     }
@@ -238,21 +240,29 @@ async function argumentsAfter(
     return argumentsIn(content, init) ?? [];
 }
 
-async function requireFiles(operation: HostOperation, deadline: Deadline): Promise<void> {
+/** Only a controller that joins gets files from another one: to one that runs nobody brings them. */
+async function requireFiles(operation: HostOperation, { content }: PlannedContent, deadline: Deadline): Promise<void> {
     const { target, inputs } = operation;
-    for (const { path, from, use } of referencesIn(inputs.k0sConfig)) {
-        if (use !== "input" || isMadeByK0s(path, inputs.dataDir) || (await target.exists(path, deadline))) continue;
-        throw refused(operation, `${path} is not there, which k0sConfig names (${from})`);
-    }
+    const references = await fileReferences(target, parseK0sYaml(content), inputs.dataDir, deadline);
+    if (references.length === 0) return;
+    const paths = references.map(({ path }) => path);
+    const found = await target.material.describe(paths, deadline);
+    const absent = found.filter(({ kind }) => kind === "absent").map(({ path }) => path);
+    const missing = references.filter(({ path }) => absent.includes(path));
+    if (missing.length === 0) return;
+    const names = missing.map(({ path, from }) => `${path} (${from})`).join(", ");
+    const advice =
+        "Put them on this host, where the change is to stay, and run `pulumi up` again. Nothing was changed.";
+    throw refused(operation, `k0s.yaml would name files that are not there: ${names}`, { advice });
 }
 
-function refused({ target }: HostOperation, what: string, output?: string): RefusedError {
+function refused({ target }: HostOperation, what: string, more: Partial<ErrorDetails> = {}): RefusedError {
     return new RefusedError({
         stage: STAGE,
         host: target.address,
         what,
-        ...(output === undefined ? {} : { output }),
         advice: "Nothing was changed.",
         topic: TOPIC,
+        ...more,
     });
 }

@@ -158,7 +158,9 @@ describe("flags of a host in MkeConfig, after the program changed them", () => {
             { op: "add", path, value: after },
             { op: "add", path: "/spec/hosts/3/installFlags", value: after },
         ]);
-        assert.deepEqual(change([entry("10.0.0.1"), entry("10.0.0.3")], after, [[]]), [{ op: "add", path, value: after }]);
+        assert.deepEqual(change([entry("10.0.0.1"), entry("10.0.0.3")], after, [[]]), [
+            { op: "add", path, value: after },
+        ]);
         assert.deepEqual(change([entry("10.0.0.1"), withFlags(before)], []), [{ op: "remove", path }]);
     });
 

@@ -50,7 +50,8 @@ function applied(
 ): readonly unknown[] | undefined {
     if (path === "/spec/hosts") return value as readonly unknown[];
     const [, at, field = ""] = /^\/spec\/hosts\/(\d+)\/(\w+)$/.exec(path) ?? [];
-    if (at !== undefined) return hosts?.map((host, index) => (index === Number(at) ? withField(host, field, value) : host));
+    if (at !== undefined)
+        return hosts?.map((host, index) => (index === Number(at) ? withField(host, field, value) : host));
     if (op === "add") return [...(hosts ?? []), value];
     const index = Number(path.split("/").at(-1));
     return hosts?.filter((_, at) => at !== index);
