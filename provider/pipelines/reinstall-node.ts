@@ -6,7 +6,7 @@ import { requireStableCluster, verifyMembership } from "../stages/check-cluster"
 import { checkVersions } from "../stages/check-versions";
 import { planReinstall, type ReinstallPlan, tryReinstall } from "../stages/plan-reinstall";
 import { proveLock, stretchLock } from "../stages/prove-lock";
-import { markHost, recordInLock, recordOf } from "../stages/record-operation";
+import { markHost, noteFlags, recordInLock, recordOf } from "../stages/record-operation";
 import {
     mayGoBack,
     ownMember,
@@ -63,6 +63,7 @@ export async function reinstallNode(
     });
     await write(operation, plan);
     if (restart) await restartToTheEnd(operation, plan, stopped);
+    await noteFlags(operation, commandDeadline());
     if (plan.entry === undefined) return;
     // k0s runs with its new settings: what is left to do is no reason for another restart.
     if (restart) await markHost(operation, { ...recordOnHost, restart: false }, commandDeadline());

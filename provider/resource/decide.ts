@@ -184,7 +184,7 @@ export function decideRepair(
 ): Repair | undefined {
     const { host, cluster, nodeName, peerAddress, targetEtcd } = situation;
     if (host === undefined) return undefined;
-    const { role, owner, labels, taints } = inputs;
+    const { role, owner, labels, taints, installFlags } = inputs;
     const found = {
         ...(targetEtcd === undefined ? {} : { targetEtcd }),
         ...(record === undefined ? {} : { record }),
@@ -199,6 +199,7 @@ export function decideRepair(
         owner,
         labels,
         taints,
+        installFlags,
         now: Date.now(),
         ...found,
     });
