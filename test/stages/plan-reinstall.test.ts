@@ -73,7 +73,8 @@ describe("what a change of settings needs", () => {
             ssh: { address: "10.0.0.11" },
             installFlags: flags,
         });
-        const found = (
+        const asked: number[] = [];
+        const found = async (
             args: string,
             flags: readonly string[],
             before = NOTHING,
@@ -82,7 +83,9 @@ describe("what a change of settings needs", () => {
             const made = worker(args, options);
             const config = mkeConfig({ hosts: [entry(flags)] });
             Object.assign(made.operation.cluster.kube, { mke: fakeMke(made.calls, { config }) });
-            return plan(made, before);
+            const result = await plan(made, before);
+            asked.push(only(made.calls, "mke config").length);
+            return result;
         };
         const both = await found("worker", []);
         assert.deepEqual([both?.unit !== undefined, both?.entry !== undefined], [true, true]);
@@ -91,6 +94,7 @@ describe("what a change of settings needs", () => {
         assert.equal((await found("worker", ["--debug"]))?.entry, undefined);
         // The program did not change its flags: whatever the entry says is not looked at.
         assert.equal(await found("worker --debug=true", [], { installFlags: ["--debug=true"], taints: [] }), undefined);
+        assert.deepEqual(asked, [1, 1, 1, 0]);
     });
 
     const inputs = { installFlags: ["--debug"] };
