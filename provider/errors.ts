@@ -95,6 +95,15 @@ export class TimeoutError extends MkeError {
     readonly retryable = true;
 }
 
+/** The same failure, with one more sentence for the reader. */
+export function withAdvice(error: CommandError | TimeoutError, sentence: string): CommandError | TimeoutError {
+    const { advice } = error.details;
+    const details = { ...error.details, advice: advice === undefined ? sentence : `${advice} ${sentence}` };
+    return error instanceof TimeoutError
+        ? new TimeoutError(details)
+        : new CommandError({ ...details, retryable: error.retryable });
+}
+
 /** Somebody else holds the lock, or ours was lost. */
 export class LockError extends MkeError {
     readonly retryable = true;

@@ -1,6 +1,8 @@
 import type { PatchOperation } from "../adapters/kube/mke";
+import { sameFlags } from "../flags";
 import type { NodeInputs, Role } from "../inputs";
 import { normalAddress } from "./address";
+import { unitAfter } from "./unit-flags";
 
 /** How an add or a removal changes `spec.hosts`. */
 export type HostsChange =
@@ -19,6 +21,7 @@ type HostInputs = Pick<
 /** An entry as far as it is looked at; the rest of it is somebody else's business. */
 interface Entry {
     readonly role?: unknown;
+    readonly installFlags?: unknown;
     readonly ssh?: {
         readonly address?: unknown;
         readonly keyPath?: unknown;
@@ -30,6 +33,8 @@ const PLAIN_CONTROLLER: HostsChange = {
     kind: "nothing",
     why: "MKE has no role for a controller without a kubelet, so MkeConfig does not list it",
 };
+
+const NOT_LISTED: HostsChange = { kind: "nothing", why: "not listed" };
 
 /**
  * Appends the host, unless an entry of its address and role is there, whatever else that says. An entry of another role for
@@ -63,11 +68,50 @@ export function removeHost(
 ): HostsChange {
     if (role === "controller") return PLAIN_CONTROLLER;
     const own = entriesAt(hosts, host).filter(({ entry }) => entry.role === role);
-    if (own.length === 0) return { kind: "nothing", why: "not listed" };
+    if (own.length === 0) return NOT_LISTED;
     const operations = own
         .reverse()
         .map(({ index }): PatchOperation => ({ op: "remove", path: `/spec/hosts/${index}` }));
     return { kind: "patch", operations };
+}
+
+/**
+ * Brings `installFlags` of the entries of that address and role to what the program says now: the one field that it can change
+ * on a node that stays. `before`: what it may have said earlier. Where the entry has what an add wrote, it gets what an add
+ * would write; otherwise flags of others stay in it, as they stay in the service. What is not a list of flags is left alone.
+ */
+export function changeFlags(before: readonly (readonly string[])[]): DecideHosts {
+    return (hosts, { host, role, installFlags }) => {
+        if (role === "controller") return PLAIN_CONTROLLER;
+        const own = entriesAt(hosts, host).filter(({ entry }) => entry.role === role);
+        if (own.length === 0) return NOT_LISTED;
+        const operations = own.flatMap(({ entry, index }): PatchOperation[] => {
+            const flags = flagsAfter(entry.installFlags ?? [], before, installFlags);
+            const path = `/spec/hosts/${index}/installFlags`;
+            if (flags === undefined) return [];
+            return [flags.length === 0 ? { op: "remove", path } : { op: "add", path, value: flags }];
+        });
+        return operations.length === 0
+            ? { kind: "nothing", why: "its flags are listed already" }
+            : { kind: "patch", operations };
+    };
+}
+
+/** undefined: nothing to change. */
+function flagsAfter(
+    found: unknown,
+    before: readonly (readonly string[])[],
+    wanted: readonly string[],
+): readonly string[] | undefined {
+    if (!isTextList(found) || sameFlags(found, wanted)) return undefined;
+    if (before.some((flags) => sameFlags(found, flags))) return [...wanted];
+    const settingsOf = (installFlags: readonly string[]) => ({ installFlags, taints: [] });
+    const { args } = unitAfter(found, before.map(settingsOf), settingsOf(wanted));
+    return args === found ? undefined : args;
+}
+
+function isTextList(value: unknown): value is readonly string[] {
+    return Array.isArray(value) && value.every((item) => typeof item === "string");
 }
 
 function entriesAt(hosts: readonly unknown[] | undefined, host: string): { entry: Entry; index: number }[] {

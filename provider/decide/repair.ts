@@ -3,6 +3,7 @@ import type { HostFacts, OperationRecord } from "../facts/host";
 import { kindOf, type NodeKind, type Role } from "../inputs";
 import { isWobble } from "./cluster-health";
 import type { Verdict, VerdictReport } from "./etcd-verdict";
+import { lostFlags } from "./flag-drift";
 import { isOtherMachine, markerOf, ownership } from "./identity";
 import { needsVerdict, type Scenario } from "./matrix";
 import { CORDON_ANNOTATION } from "./names";
@@ -46,6 +47,8 @@ export interface RepairSituation {
     readonly labels: Readonly<Record<string, string>>;
     /** Of these only those count that we are known to have set. */
     readonly taints: readonly string[];
+    /** The same: of these only those that the marker notes. */
+    readonly installFlags: readonly string[];
     readonly targetEtcd?: TargetEtcd | "hangs";
     /** Found in the lock: what an earlier holder left unfinished (safety.md 11). */
     readonly record?: OperationRecord;
@@ -113,10 +116,16 @@ function repairNode(
 }
 
 /** Its k0s may run with the old settings, with the new ones, or not at all; where it is gone, so is the question. */
-function repairSettings({ host }: RepairSituation, scenario: Scenario): Repair {
+function repairSettings({ host, role, installFlags }: RepairSituation, scenario: Scenario): Repair {
     const nothing: Repair = { ...QUIET, drift: [], action: "nothing" };
-    if (![2, 3, 4, 6, 7].includes(scenario) || markerOf(host)?.operation?.kind !== "reinstall") return nothing;
-    return { ...nothing, drift: ["an earlier change of its k0s settings was interrupted"], action: "reclaim" };
+    if (![2, 3, 4, 6, 7].includes(scenario)) return nothing;
+    const marker = markerOf(host);
+    const lost = lostFlags(marker, host.units[kindOf(role)]?.args, installFlags);
+    const drift = [
+        ...(marker?.operation?.kind === "reinstall" ? ["an earlier change of its k0s settings was interrupted"] : []),
+        ...lost.map((name) => `flag ${name} of its service is not as the program says`),
+    ];
+    return drift.length === 0 ? nothing : { ...nothing, drift, action: "reclaim" };
 }
 
 /** A record of ours comes before the table: a join is finished, a removal too where it cannot simply be forgotten. */

@@ -15,7 +15,7 @@ export interface UnitChange {
 }
 
 const TAINTS = "--taints";
-const KUBELET_EXTRA_ARGS = "--kubelet-extra-args";
+export const KUBELET_EXTRA_ARGS = "--kubelet-extra-args";
 /** `k0s install` writes these lists as one flag, whoever gave their parts: each part is its giver's. */
 const SEPARATORS: Readonly<Record<string, string>> = { [TAINTS]: ",", [KUBELET_EXTRA_ARGS]: " " };
 /** They become lines of the unit, not arguments. */

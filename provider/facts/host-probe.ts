@@ -117,18 +117,22 @@ function parseMarker(text: string): HostMarker {
         if (typeof marker[field] !== "string") throw new Error(`no ${field} in it`);
     }
     if (marker.put !== undefined) checkPut(marker.put);
+    if (marker.flags !== undefined) checkTexts("flags", marker.flags);
     return marker as HostMarker;
 }
 
 function checkPut(put: Partial<PutOnHost>): void {
     for (const field of ["files", "directories", "selinux", "units"] as const) {
-        const list: unknown = put[field];
-        if (!Array.isArray(list) || list.some((item) => typeof item !== "string")) {
-            throw new Error(`no list ${field} in it`);
-        }
+        checkTexts(field, put[field]);
     }
     const relative = [...(put.files ?? []), ...(put.directories ?? [])].find((path) => !path.startsWith("/"));
     if (relative !== undefined) throw new Error(`${JSON.stringify(relative)} in it is not an absolute path`);
+}
+
+function checkTexts(field: string, list: unknown): void {
+    if (!Array.isArray(list) || list.some((item) => typeof item !== "string")) {
+        throw new Error(`no list ${field} in it`);
+    }
 }
 
 function osFacts(record: ProbeRecord): HostFacts["os"] {

@@ -110,6 +110,8 @@ export interface HostMarker {
     readonly clusterId: string;
     readonly machineId: string;
     readonly operation?: OperationRecord;
+    /** The program's flags as its service had them when it was last given or found to have them; absent on an adopted node. */
+    readonly flags?: readonly string[];
     /** What we put on the host beside k0s; noted before it is put there. */
     readonly put?: PutOnHost;
 }

@@ -8,7 +8,7 @@ import { waitForVoter } from "../stages/join-etcd";
 import { markNode } from "../stages/mark-node";
 import { proveJoinable } from "../stages/baseline";
 import { proveLock, stretchLock } from "../stages/prove-lock";
-import { markHost, recordInLock, recordOf } from "../stages/record-operation";
+import { markHost, noteFlags, recordInLock, recordOf } from "../stages/record-operation";
 import { stageBinary } from "../stages/stage-binary";
 import { verifyEtcdCluster, waitForApi, waitForEtcdMemberObject } from "../stages/verify-controller";
 import { waitForNode } from "../stages/wait-for-node";
@@ -126,6 +126,7 @@ async function settle(operation: HostOperation, memberId: bigint): Promise<void>
     await proveLock(operation, commandDeadline());
     await runStage(log, "marking the node", COMMAND_SECONDS, async (deadline) => {
         await markNode(operation, undefined);
+        await noteFlags(operation, deadline);
         await markHost(operation, undefined, deadline);
         await blankLeftToken(operation, deadline);
     });

@@ -1,7 +1,7 @@
 import { blankLeftToken, installService, startService, withJoinToken } from "../stages/install-service";
 import { markNode } from "../stages/mark-node";
 import { proveLock } from "../stages/prove-lock";
-import { markHost, recordInLock, recordOf } from "../stages/record-operation";
+import { markHost, noteFlags, recordInLock, recordOf } from "../stages/record-operation";
 import { stageBinary } from "../stages/stage-binary";
 import { waitForNode } from "../stages/wait-for-node";
 import { readApiServer } from "../stages/api-server";
@@ -43,6 +43,7 @@ async function settle(operation: HostOperation): Promise<void> {
     await proveLock(operation, commandDeadline());
     await runStage(operation.log, "marking the node", COMMAND_SECONDS, async (deadline) => {
         await markNode(operation, await readApiServer(operation, deadline));
+        await noteFlags(operation, deadline);
         await markHost(operation, undefined, deadline);
         await blankLeftToken(operation, deadline);
     });

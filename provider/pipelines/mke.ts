@@ -24,6 +24,18 @@ export function deregisterFromMke(operation: Operation, membershipChanged: boole
     return updateMke(operation, removeHost, membershipChanged);
 }
 
+/**
+ * A running node's flags in its entry, after they changed: a later `mkectl apply` goes by them. By the rules of an add, but the
+ * add-ons are not waited for, because their number is that of the controllers.
+ */
+export async function changeEntry(operation: Operation, decide: DecideHosts): Promise<void> {
+    const { log, inputs } = operation;
+    await runStage(log, "updating flags in MkeConfig", inputs.timeouts.addons, async (deadline) => {
+        await waitForRelease(operation, decide, deadline);
+        return (await updateMkeConfig(operation, decide, deadline)).outcome;
+    });
+}
+
 async function updateMke(operation: Operation, decide: DecideHosts, membershipChanged: boolean): Promise<void> {
     if (!operation.clusterFacts.mke) return;
     const { log, inputs, kind } = operation;

@@ -32,6 +32,8 @@ export interface Progress {
     hostChanged: boolean;
     /** The k0s program on the host is one we put there; a removal takes it away again. */
     installedBinary: boolean;
+    /** The program's flags as its service has them, once this operation knows: for the next marker. */
+    flags?: readonly string[];
     /** What the marker says of it, once this operation has written one: the operation and what we put on the host. */
     marked?: { readonly record: OperationRecord | undefined; readonly put: PutOnHost | undefined };
 }

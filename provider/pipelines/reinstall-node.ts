@@ -1,12 +1,12 @@
 import { sharedAddresses } from "../decide/address";
 import { Deadline } from "../deadline";
-import { CommandError, messageOf, TimeoutError } from "../errors";
+import { CommandError, messageOf, TimeoutError, withAdvice } from "../errors";
 import type { NodeSettings, OperationRecord } from "../facts/host";
 import { requireStableCluster, verifyMembership } from "../stages/check-cluster";
 import { checkVersions } from "../stages/check-versions";
 import { planReinstall, type ReinstallPlan, tryReinstall } from "../stages/plan-reinstall";
 import { proveLock, stretchLock } from "../stages/prove-lock";
-import { markHost, recordInLock, recordOf } from "../stages/record-operation";
+import { markHost, noteFlags, recordInLock, recordOf } from "../stages/record-operation";
 import {
     mayGoBack,
     ownMember,
@@ -20,6 +20,7 @@ import { restartService, startService } from "../stages/install-service";
 import { verifyEtcdCluster, waitForApi } from "../stages/verify-controller";
 import { waitForNode } from "../stages/wait-for-node";
 import { waitForService } from "../stages/wait-for-service";
+import { changeEntry } from "./mke";
 import type { HostOperation } from "./operation";
 import { runStage } from "./stage";
 import { CHECK_SECONDS, COMMAND_SECONDS, commandDeadline, JOIN_LEASE_SECONDS, SHORT_LEASE_SECONDS } from "./timing";
@@ -41,40 +42,58 @@ export async function foreseeReinstall(
 }
 
 /**
- * Gives a running node's k0s other settings (flags, taints, configuration) and starts it with them. One controller at a time,
- * with all others healthy; never a reset, and the node stays the member and the Node that it is. It ends without its mark: the
- * caller marks the node, and with that the record of the reinstall goes. `stopped`: its service is to be enabled as well.
+ * Gives a running node's k0s other settings (flags, taints, configuration) and starts it with them, then has MkeConfig list
+ * them. One controller at a time, with all others healthy; never a reset, and the node stays the member and the Node that it
+ * is. It ends without its mark: the caller marks the node, and with that the record of the reinstall goes. `stopped`: its
+ * service is to be enabled as well.
  */
 export async function reinstallNode(
     operation: HostOperation,
     plan: ReinstallPlan,
     { stopped }: { readonly stopped: boolean },
 ): Promise<void> {
-    const { log, inputs } = operation;
+    const { log } = operation;
     const restart = plan.restart || stopped;
     await check(operation, restart);
     const record = { ...recordOf(operation, "reinstall"), restart };
+    const recordOnHost: OperationRecord = { ...record, settings: plan.settings };
     await runStage(log, "recording the operation", COMMAND_SECONDS, async (deadline) => {
         await recordInLock(operation, record);
-        await markHost(operation, { ...record, settings: plan.settings } satisfies OperationRecord, deadline);
+        await markHost(operation, recordOnHost, deadline);
     });
     await write(operation, plan);
-    if (!restart) return;
+    if (restart) await restartToTheEnd(operation, plan, stopped);
+    await noteFlags(operation, commandDeadline());
+    if (plan.entry === undefined) return;
+    // k0s runs with its new settings: what is left to do is no reason for another restart.
+    if (restart) await markHost(operation, { ...recordOnHost, restart: false }, commandDeadline());
+    await changeEntry(operation, plan.entry);
+}
+
+async function restartToTheEnd(operation: HostOperation, plan: ReinstallPlan, stopped: boolean): Promise<void> {
+    const { log, inputs, kind } = operation;
     await restartWith(operation, plan, stopped);
-    await runStage(log, "waiting for kubelet", inputs.timeouts.ready, (deadline) =>
+    if (kind === "controller") await waitUntilKubeletListens(operation);
+    await runStage(log, "waiting for the Node", inputs.timeouts.ready, (deadline) => waitForNode(operation, deadline));
+}
+
+function waitUntilKubeletListens(operation: HostOperation): Promise<void> {
+    return runStage(operation.log, "waiting for kubelet", operation.inputs.timeouts.ready, (deadline) =>
         waitForKubelet(operation, deadline),
     );
-    await runStage(log, "waiting for the Node", inputs.timeouts.ready, (deadline) => waitForNode(operation, deadline));
 }
 
 /** For a join that did not end, perhaps because of what k0s was given (`before`): it gets what the program says now. */
 export async function correctSettings(operation: HostOperation, before: NodeSettings): Promise<void> {
     const plan = await foreseeReinstall(operation, before);
     if (plan === undefined) return;
-    await write(operation, plan);
-    if (isVoter(operation)) return restartWith(operation, plan, false);
     const { log, inputs } = operation;
-    await runStage(log, "restarting k0s", inputs.timeouts.stop, (deadline) => restartService(operation, deadline));
+    await write(operation, plan);
+    await (isVoter(operation)
+        ? restartWith(operation, plan, false)
+        : runStage(log, "restarting k0s", inputs.timeouts.stop, (deadline) => restartService(operation, deadline)));
+    // Its entry may have been written before the join was interrupted.
+    if (plan.entry !== undefined) await changeEntry(operation, plan.entry);
 }
 
 /** The others count on it already. */
@@ -124,8 +143,7 @@ async function restartWith(operation: HostOperation, plan: ReinstallPlan, stoppe
         });
         await waitForRestarted(operation);
     } catch (error) {
-        if (isController && restart.begun) await goBack(operation, plan, error);
-        throw error;
+        throw restart.begun ? await goBack(operation, plan, error) : error;
     }
     if (!isController) return proveLock(operation, commandDeadline());
     await stretchLock(operation, SHORT_LEASE_SECONDS, Deadline.afterSeconds(api));
@@ -139,39 +157,47 @@ async function restartWith(operation: HostOperation, plan: ReinstallPlan, stoppe
 }
 
 /**
- * Also where the engine has gone meanwhile: of one or two controllers, one that does not come up leaves nobody an API, and no
- * later run could put its settings back.
+ * For a controller also where the engine has gone meanwhile: of one or two controllers, one that does not come up leaves nobody
+ * an API, and no later run could put its settings back. A worker's k0s answers although its kubelet cannot start.
  */
-function waitForRestarted(operation: HostOperation): Promise<void> {
+async function waitForRestarted(operation: HostOperation): Promise<void> {
     const isController = operation.kind === "controller";
-    return runStage(
+    await runStage(
         operation.log,
         "waiting for k0s",
         operation.inputs.timeouts.api,
         (deadline) => waitForService(operation, deadline, isController ? { seesItThrough: true } : {}),
         { belongsTogether: isController },
     );
+    if (!isController) await waitUntilKubeletListens(operation);
 }
 
-/** Where k0s itself did not come up. `cause` is what counts; what becomes of this is only told. */
-async function goBack(operation: HostOperation, plan: ReinstallPlan, cause: unknown): Promise<void> {
-    const { log, inputs } = operation;
+/** Where k0s did not come up. Answers the error that counts, `cause`, with what has become of the settings. */
+async function goBack(operation: HostOperation, plan: ReinstallPlan, cause: unknown): Promise<unknown> {
     const isItsFault = cause instanceof TimeoutError || cause instanceof CommandError;
-    if (plan.back.length === 0 || !isItsFault) return;
+    if (plan.back.length === 0 || !isItsFault) return cause;
     try {
-        if (!(await mayGoBack(operation, commandDeadline()))) {
-            log.line("k0s answers and other members of etcd are not healthy: it is not restarted again");
-            return;
-        }
-        await runStage(
-            log,
-            "putting the old settings back",
-            inputs.timeouts.stop,
-            (deadline) => putBack(operation, plan, deadline),
-            { belongsTogether: true },
-        );
-        await waitForRestarted(operation);
+        return withAdvice(cause, await backToWhatWorked(operation, plan));
     } catch (error) {
-        log.line(`the old settings could not be put back: ${messageOf(error)}`);
+        const why = messageOf(error);
+        operation.log.line(`the old settings could not be put back: ${why}`);
+        return withAdvice(cause, `Its old settings could not be put back: ${why.split("\n", 1).join()}.`);
     }
+}
+
+async function backToWhatWorked(operation: HostOperation, plan: ReinstallPlan): Promise<string> {
+    const { log, inputs } = operation;
+    if (!(await mayGoBack(operation, commandDeadline()))) {
+        log.line("k0s answers and other members of etcd are not healthy: it is not restarted again");
+        return "It keeps its new settings: k0s answers, and other members of etcd are not healthy.";
+    }
+    await runStage(
+        log,
+        "putting the old settings back",
+        inputs.timeouts.stop,
+        (deadline) => putBack(operation, plan, deadline),
+        { belongsTogether: true },
+    );
+    await waitForRestarted(operation);
+    return "Its old settings were put back, and k0s runs with them.";
 }

@@ -182,7 +182,7 @@ export function decideRepair(
 ): Repair | undefined {
     const { host, cluster, nodeName, peerAddress, targetEtcd } = situation;
     if (host === undefined) return undefined;
-    const { role, owner, labels, taints } = inputs;
+    const { role, owner, labels, taints, installFlags } = inputs;
     const found = {
         ...(targetEtcd === undefined ? {} : { targetEtcd }),
         ...(record === undefined ? {} : { record }),
@@ -197,6 +197,7 @@ export function decideRepair(
         owner,
         labels,
         taints,
+        installFlags,
         now: Date.now(),
         ...found,
     });

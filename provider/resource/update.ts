@@ -1,15 +1,19 @@
 import { isDeepStrictEqual } from "node:util";
+import { lostFlags } from "../decide/flag-drift";
 import { markerOf } from "../decide/identity";
 import type { Repair } from "../decide/repair";
 import { ApiError, ConnectionError, RefusedError } from "../errors";
 import type { NodeSettings, OperationRecord } from "../facts/host";
+import { splitFlag } from "../flags";
 import type { NodeInputs, NodeKind } from "../inputs";
 import type { HeldLock } from "../lock";
 import type { HostOperation } from "../pipelines/operation";
 import { repairNode } from "../pipelines/repair-node";
 import { foreseeReinstall, reinstallNode } from "../pipelines/reinstall-node";
 import { updateLabels, updateTaints } from "../pipelines/settle-node";
+import { commandDeadline } from "../pipelines/timing";
 import { type ReinstallPlan, settingsOf } from "../stages/plan-reinstall";
+import { noteFlags } from "../stages/record-operation";
 import { type Addition, foreseeAdd, performAdd } from "./add-node";
 import { decideRepair, decideSettled, type Knowledge, knowledgeOf } from "./decide";
 import { changedInputs, isStoredOnly } from "./diff";
@@ -136,12 +140,20 @@ function isLostOnTheWay(error: unknown): boolean {
     return error instanceof ConnectionError || error instanceof ApiError;
 }
 
-/** Only where the program changed something that k0s was given, or where such a change did not end. */
+/** Only where the program changed something that k0s was given, somebody took out a flag of it, or such a change did not end. */
 async function plannedReinstall(operation: HostOperation, olds: NodeOutputs): Promise<ReinstallPlan | undefined> {
     const before = settingsBefore(operation.inputs, olds);
-    const isLeft = markerOf(operation.hostFacts)?.operation?.kind === "reinstall";
-    if (before === undefined && !isLeft) return undefined;
-    return foreseeReinstall(operation, before ?? settingsOf(operation.inputs));
+    const { kind, inputs, hostFacts } = operation;
+    const marker = markerOf(hostFacts);
+    const lost = lostFlags(marker, hostFacts.units[kind]?.args, inputs.installFlags);
+    const isLeft = marker?.operation?.kind === "reinstall";
+    if (before === undefined && !isLeft && lost.length === 0) return undefined;
+    const { installFlags, ...others } = before ?? settingsOf(inputs);
+    // As if the program had just named what somebody took out.
+    const kept = installFlags.filter((flag) => !lost.includes(splitFlag(flag).name));
+    const plan = await foreseeReinstall(operation, { ...others, installFlags: kept });
+    if (plan === undefined) await noteFlags(operation, commandDeadline());
+    return plan;
 }
 
 /** What k0s was given, where the program says something else now. */

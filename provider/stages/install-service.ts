@@ -1,3 +1,4 @@
+import { withoutValues } from "../adapters/k0s/given-values";
 import { installFlags } from "../adapters/k0s/install-flags";
 import { TOKEN_PATH } from "../adapters/k0s/paths";
 import { cloudProviderFlags } from "../decide/cloud-provider";
@@ -73,7 +74,13 @@ export async function installService(operation: HostOperation, deadline: Deadlin
         role: inputs.role,
         installFlags: inputs.installFlags,
     });
-    await target.installService(inputs.k0s.installPath, kind, installFlags(inputs, peerAddress, flags), deadline);
+    try {
+        await target.installService(inputs.k0s.installPath, kind, installFlags(inputs, peerAddress, flags), deadline);
+    } catch (error) {
+        if (!(error instanceof CommandError)) throw error;
+        const output = withoutValues(error.details.output ?? "", inputs);
+        throw new CommandError({ ...error.details, output, retryable: error.retryable });
+    }
     return flags.length === 0 ? undefined : `with ${flags.join(" ")}`;
 }
 

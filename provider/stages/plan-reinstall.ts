@@ -1,17 +1,19 @@
 import { configAfter, keptByCluster } from "../adapters/k0s/config";
+import { withoutValues } from "../adapters/k0s/given-values";
 import { CONFIG_PATH } from "../adapters/k0s/paths";
-import { referencesIn, isMadeByK0s } from "../adapters/k0s/references";
 import { argumentsIn, type Init, unitPath, withArguments } from "../adapters/k0s/unit-file";
 import { parseK0sYaml } from "../adapters/k0s/yaml";
 import { markerOf } from "../decide/identity";
+import { changeFlags, type DecideHosts } from "../decide/mke-hosts";
 import type { Topic } from "../decide/refusal";
 import { unchangeableFlags, unitAfter } from "../decide/unit-flags";
 import type { Deadline } from "../deadline";
-import { CommandError, RefusedError } from "../errors";
+import { CommandError, type ErrorDetails, RefusedError } from "../errors";
 import type { NodeSettings } from "../facts/host";
-import { normalFlags } from "../flags";
+import { normalFlags, sameFlags } from "../flags";
 import type { NodeInputs } from "../inputs";
 import type { HostOperation } from "../pipelines/operation";
+import { fileReferences } from "./referred-files";
 
 const STAGE = "comparing k0s settings";
 const TOPIC: Topic = "k0s-settings";
@@ -38,6 +40,8 @@ export interface ReinstallPlan {
     readonly unit: PlannedContent | undefined;
     readonly config: PlannedContent | undefined;
     readonly restart: boolean;
+    /** How its entry in MkeConfig is to change; undefined: nothing is to be written there. */
+    readonly entry: DecideHosts | undefined;
     /** To be put back where k0s does not come up. */
     readonly back: readonly EarlierContent[];
     /** Of the record: everything that k0s may have been given since the program's last success. */
@@ -65,11 +69,13 @@ export async function planReinstall(
     const earlier = [before, ...(left?.settings ?? [])];
     const unit = await unitChange(operation, earlier, wanted, deadline);
     const config = await configChange(operation, earlier, wanted, unit.args, deadline);
-    if (unit.change === undefined && config.change === undefined && left === undefined) return undefined;
+    const entry = await entryChange(operation, earlier);
+    if ([unit.change, config.change, left, entry].every((change) => change === undefined)) return undefined;
     const settings = [...(left?.settings ?? []), wanted];
     return {
         unit: unit.change,
         config: config.change,
+        entry,
         restart: left?.restart === true || config.change !== undefined || unit.needsRestart,
         back:
             left === undefined ? [...config.back, ...unit.back] : await wayBack(operation, settings, before, deadline),
@@ -91,6 +97,18 @@ async function wayBack(
     const unit = await unitChange(operation, given, lastGood, deadline);
     const config = await configChange(operation, given, lastGood, unit.args, deadline);
     return [config.change, unit.change].filter((change) => change !== undefined);
+}
+
+/** Asked only where flags change, in a cluster with MKE. */
+async function entryChange(
+    { cluster, clusterFacts, inputs }: HostOperation,
+    before: readonly NodeSettings[],
+): Promise<DecideHosts | undefined> {
+    const flags = before.map(({ installFlags }) => installFlags);
+    if (!clusterFacts.mke || flags.every((earlier) => sameFlags(earlier, inputs.installFlags))) return undefined;
+    const decide = changeFlags(flags);
+    const config = await cluster.kube.mke.config();
+    return config !== undefined && decide(config.hosts, inputs).kind === "patch" ? decide : undefined;
 }
 
 /** One file. */
@@ -188,12 +206,12 @@ function configPathIn(args: readonly string[]): string {
 
 /**
  * k0s itself reads the new flags and the new configuration before anything in force is changed: `k0s install` gets as far as
- * the service that is there already. Files that the program's configuration names must be there.
+ * the service that is there already. Files that its configuration names must be there.
  */
 export async function tryReinstall(operation: HostOperation, plan: ReinstallPlan, deadline: Deadline): Promise<void> {
     const { target, kind, inputs, hostFacts } = operation;
     if (plan.unit === undefined && plan.config === undefined) return;
-    if (plan.config !== undefined) await requireFiles(operation, deadline);
+    if (plan.config !== undefined) await requireFiles(operation, plan.config, deadline);
     const [program] = hostFacts.units[kind]?.args ?? [];
     const args = await argumentsAfter(operation, plan, deadline);
     const trial = plan.config === undefined ? [] : [`--config=${TRIAL_CONFIG}`];
@@ -204,7 +222,8 @@ export async function tryReinstall(operation: HostOperation, plan: ReinstallPlan
     } catch (error) {
         if (!(error instanceof CommandError)) throw error;
         const output = error.details.output ?? "";
-        if (!NOTHING_WRONG.test(output)) throw refused(operation, "k0s does not accept these settings", output);
+        if (NOTHING_WRONG.test(output)) return;
+        throw refused(operation, "k0s does not accept these settings", { output: withoutValues(output, inputs) });
     } finally {
         if (plan.config !== undefined) await target.removeFiles([TRIAL_CONFIG], deadline);
     }
@@ -221,21 +240,29 @@ async function argumentsAfter(
     return argumentsIn(content, init) ?? [];
 }
 
-async function requireFiles(operation: HostOperation, deadline: Deadline): Promise<void> {
+/** Only a controller that joins gets files from another one: to one that runs nobody brings them. */
+async function requireFiles(operation: HostOperation, { content }: PlannedContent, deadline: Deadline): Promise<void> {
     const { target, inputs } = operation;
-    for (const { path, from, use } of referencesIn(inputs.k0sConfig)) {
-        if (use !== "input" || isMadeByK0s(path, inputs.dataDir) || (await target.exists(path, deadline))) continue;
-        throw refused(operation, `${path} is not there, which k0sConfig names (${from})`);
-    }
+    const references = await fileReferences(target, parseK0sYaml(content), inputs.dataDir, deadline);
+    if (references.length === 0) return;
+    const paths = references.map(({ path }) => path);
+    const found = await target.material.describe(paths, deadline);
+    const absent = found.filter(({ kind }) => kind === "absent").map(({ path }) => path);
+    const missing = references.filter(({ path }) => absent.includes(path));
+    if (missing.length === 0) return;
+    const names = missing.map(({ path, from }) => `${path} (${from})`).join(", ");
+    const advice =
+        "Put them on this host, where the change is to stay, and run `pulumi up` again. Nothing was changed.";
+    throw refused(operation, `k0s.yaml would name files that are not there: ${names}`, { advice });
 }
 
-function refused({ target }: HostOperation, what: string, output?: string): RefusedError {
+function refused({ target }: HostOperation, what: string, more: Partial<ErrorDetails> = {}): RefusedError {
     return new RefusedError({
         stage: STAGE,
         host: target.address,
         what,
-        ...(output === undefined ? {} : { output }),
         advice: "Nothing was changed.",
         topic: TOPIC,
+        ...more,
     });
 }

@@ -1,5 +1,6 @@
 import type { Deadline } from "../deadline";
 import { memberIdToHex } from "../facts/cluster";
+import { givenFlags } from "../decide/flag-drift";
 import { markerOf } from "../decide/identity";
 import type { OperationRecord, PutOnHost } from "../facts/host";
 import type { HostOperation, Machine, Operation } from "../pipelines/operation";
@@ -32,6 +33,7 @@ export async function markHost(
     if (record === undefined) await takeOverRecord(operation);
     progress.hostChanged = true;
     const put = putOn(operation);
+    const flags = flagsOf(operation);
     await operation.target.writeMarker(
         {
             version: 1,
@@ -42,11 +44,26 @@ export async function markHost(
             clusterId: cluster.helperFacts.clusterId,
             machineId: hostFacts.machineId,
             ...(record === undefined ? {} : { operation: record }),
+            ...(flags.length === 0 ? {} : { flags }),
             ...(put === undefined ? {} : { put }),
         },
         deadline,
     );
     progress.marked = { record, put };
+}
+
+/** Those of another owner, or of an earlier node on this host, are none of ours. */
+function flagsOf({ progress, hostFacts, token }: HostOperation): readonly string[] {
+    const marker = markerOf(hostFacts);
+    return progress.flags ?? (marker?.token === token ? marker.flags : undefined) ?? [];
+}
+
+/** For the next marker: what of the program's flags its service has by now, so that a later look sees what was taken out. */
+export async function noteFlags({ target, kind, inputs, progress }: HostOperation, deadline: Deadline): Promise<void> {
+    const { dataDir, k0s, installFlags } = inputs;
+    if (installFlags.length === 0) return void (progress.flags = []);
+    const { units } = await target.probe({ dataDir, k0sPath: k0s.installPath }, deadline);
+    progress.flags = givenFlags(units[kind]?.args ?? [], installFlags);
 }
 
 /** What we put on the host so far, in this operation or before it. */

@@ -49,11 +49,13 @@ export async function rewriteService(
 }
 
 /**
- * What was there before, and k0s started with it: a controller that does not come up must not be left so, least of all the only
- * one. Without a look at the lock, which was stretched for longer than this takes: there may be no API to ask.
+ * What was there before, and k0s started with it: a node that does not come up must not be left so, least of all the only
+ * controller. For a controller without a look at the lock, which was stretched for longer than this takes: there may be no API to
+ * ask.
  */
 export async function putBack(operation: HostOperation, { back }: ReinstallPlan, deadline: Deadline): Promise<Outcome> {
-    const { target, kind } = operation;
+    const { target, kind, held } = operation;
+    if (kind === "worker") await held.prove();
     for (const { path, content } of back) {
         if (content === undefined) await target.removeFiles([path], deadline);
         else await rewrite(operation, { path, content }, deadline);
@@ -96,7 +98,8 @@ export async function requireRestartable(operation: HostOperation): Promise<Outc
 
 /** False where one more restart could take a k0s away that etcd needs now: this one answers, and another member does not. */
 export async function mayGoBack(operation: HostOperation, deadline: Deadline): Promise<boolean> {
-    const { target, inputs, cluster, clusterFacts } = operation;
+    const { target, kind, inputs, cluster, clusterFacts } = operation;
+    if (kind === "worker") return true;
     // Of one or two, the others have no quorum without it, whatever it answers.
     if (clusterFacts.members.length <= 2) return true;
     const { status } = await target.probe({ dataDir: inputs.dataDir, k0sPath: inputs.k0s.installPath }, deadline);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "mocha";
-import { addHost, removeHost } from "../../provider/decide/mke-hosts";
+import { addHost, changeFlags, removeHost } from "../../provider/decide/mke-hosts";
 import type { NodeInputs } from "../../provider/inputs";
 import { checked } from "../support/node-bags";
 
@@ -139,5 +139,62 @@ describe("taking a host out of MkeConfig", () => {
         for (const hosts of [undefined, [], OTHERS, [null, 1]])
             assert.equal(removeHost(hosts, inputs()).kind, "nothing");
         assert.equal(removeHost([entry("10.0.0.3")], inputs({ role: "controller" })).kind, "nothing");
+    });
+});
+
+describe("flags of a host in MkeConfig, after the program changed them", () => {
+    const before = ["--profile=a"];
+    const after = ["--profile=b", "--debug"];
+    const withFlags = (installFlags: unknown): object => ({ ...entry("10.0.0.3"), noTaints: true, installFlags });
+    const change = (hosts: readonly unknown[] | undefined, installFlags = after, earlier = [before]): unknown => {
+        const decided = changeFlags(earlier)(hosts, inputs({ installFlags }));
+        return decided.kind === "patch" ? decided.operations : decided;
+    };
+    const path = "/spec/hosts/1/installFlags";
+
+    it("are what an add would have written, in every entry of its address and role and in nothing else of it", () => {
+        const hosts = [entry("10.0.0.1"), withFlags(before), entry("10.0.0.3", "worker"), withFlags(before)];
+        assert.deepEqual(change(hosts), [
+            { op: "add", path, value: after },
+            { op: "add", path: "/spec/hosts/3/installFlags", value: after },
+        ]);
+        assert.deepEqual(change([entry("10.0.0.1"), entry("10.0.0.3")], after, [[]]), [
+            { op: "add", path, value: after },
+        ]);
+        assert.deepEqual(change([entry("10.0.0.1"), withFlags(before)], []), [{ op: "remove", path }]);
+    });
+
+    it("are known in another spelling, and after a change that did not end", () => {
+        assert.deepEqual(change([entry("10.0.0.1"), withFlags(["--debug=true"])], after, [["--debug"]]), [
+            { op: "add", path, value: after },
+        ]);
+        assert.deepEqual(change([entry("10.0.0.1"), withFlags(after)], before, [before, after]), [
+            { op: "add", path, value: before },
+        ]);
+    });
+
+    it("leave those of others there, as they stay in the service", () => {
+        const theirs = ["--theirs=1", "--profile=a", "--kubelet-extra-args=--theirs=1"];
+        const value = ["--theirs=1", "--profile=b", "--kubelet-extra-args=--theirs=1", "--debug=true"];
+        assert.deepEqual(change([entry("10.0.0.1"), withFlags(theirs)]), [{ op: "add", path, value }]);
+    });
+
+    const untouched: readonly [string, readonly unknown[] | undefined, RegExp][] = [
+        ["it is not listed", OTHERS, /not listed/],
+        ["there is no list", undefined, /not listed/],
+        ["its entry has another role", [entry("10.0.0.3", "worker")], /not listed/],
+        ["its entry has them, in whatever words", [withFlags(["--debug=true", "--profile=b"])], /listed already/],
+        ["its entry has something else there", [withFlags("--profile=a"), withFlags([1])], /listed already/],
+    ];
+    for (const [what, hosts, why] of untouched) {
+        it(`are not touched where ${what}`, () => {
+            const decided = changeFlags([before])(hosts, inputs({ installFlags: after }));
+            assert.match("why" in decided ? decided.why : "", why);
+        });
+    }
+
+    it("are nobody's business where a plain controller has no entry", () => {
+        const decided = changeFlags([before])([withFlags(before)], inputs({ role: "controller", installFlags: after }));
+        assert.equal(decided.kind, "nothing");
     });
 });

@@ -22,6 +22,7 @@ export function situation(name: "c3" | "w1", host: HostFacts, change: Partial<Cl
         owner: OWNER,
         labels: {},
         taints: [],
+        installFlags: [],
         now: NOW,
     };
 }

@@ -132,6 +132,7 @@ function situationIn(state: State): Parameters<typeof repairFor>[0] {
         owner: OWNER,
         labels: {},
         taints: [],
+        installFlags: [],
         now: 1_000_000,
     };
 }

@@ -40,7 +40,34 @@ describeEngine("other settings for nodes that run", (start) => {
         const spelled = program({ installFlags: FLAGS_SPELLED, taints: ["a:NoSchedule"] }, { k0sConfig });
         assert.deepEqual((await engine.up(spelled)).changes, SAME);
         assert.deepEqual(await engine.refresh(), SAME);
+        const audit = { spec: { api: { extraArgs: { "audit-policy-file": "/etc/k0s/none.yaml" } } } };
+        const missing = program({ installFlags: FLAGS, taints: ["a:NoSchedule"] }, { k0sConfig: audit });
+        await assert.rejects(
+            engine.up(missing),
+            /not there: \/etc\/k0s\/none\.yaml \(spec\.api\.extraArgs\.audit-policy-file\)[^]*runbook\.md#k0s-settings/,
+        );
         assert.deepEqual(writesIn(sim, settled), []);
+    });
+
+    it("are put back where somebody took them out, once a refresh has seen it", async () => {
+        const { sim, engine, program } = await start(["w1"]);
+        const wanted = program([], ["w1"], { installFlags: FLAGS });
+        await engine.up(wanted);
+        assert.deepEqual(await engine.refresh(), { same: 2 });
+        const { files, units } = sim.find("w1");
+        const file = units.installed?.file ?? "";
+        const edited = (files.text(file) ?? "")
+            .replace("--debug=true", "--debug")
+            .replace(/ \S*--profile=large\S*/, "");
+        files.write(file, edited, 0o644);
+        sim.world.act(() => units.installed?.reread());
+        await engine.refresh();
+        const { drift } = await engine.outputsOf("w1");
+        assert.deepEqual(drift, ["flag --profile of its service is not as the program says"]);
+        assert.deepEqual((await engine.up(wanted)).changes, { same: 1, update: 1 });
+        assert.ok(units.installed?.args.includes("--profile=large"));
+        assert.deepEqual(await engine.refresh(), { same: 2 });
+        assert.deepEqual((await engine.outputsOf("w1")).drift, []);
     });
 
     it("do nothing to a k0s that has them, nothing where it refuses them, and only what is asked for to a Node", async () => {

@@ -3,8 +3,10 @@ import { afterEach, describe, it } from "mocha";
 import { closeAll } from "../../provider/adapters/ssh/pool";
 import { forgetControllers } from "../../provider/resource/known-controllers";
 import type { Bag } from "../../provider/resource/shape";
+import { SimMke } from "../sim/mke";
 import { impatientLocks, killed, linesOf, Watch, World } from "../support/interruption";
 
+const MARKED = "program w1 write-file /etc/pulumi-mke/node.json";
 const DRIFT = ["an earlier change of its k0s settings was interrupted"];
 
 describe("a change of k0s settings", function () {
@@ -41,6 +43,67 @@ describe("a change of k0s settings", function () {
         await world.rest();
         assert.deepEqual(settings(await world.refresh("c3", { id: made.id, outs: found })), ["ready", []]);
         world.sim.assertInvariants(/not a pulumi-mke program/);
+    });
+
+    it("reaches MkeConfig, also after it was killed between the restart and that", async () => {
+        world = await World.start(["c2", "w1"]);
+        const { sim } = world;
+        const mke = new SimMke(sim.cluster, []);
+        const flags = (): unknown => mke.hosts.map((host) => (host as { installFlags?: unknown }).installFlags);
+        const key = { mke: { keyPath: "/keys/w1.pem" } };
+        const made = await world.create("w1", key);
+        assert.deepEqual(flags(), [undefined]);
+        const more = { ...key, installFlags: ["--debug"] };
+        const restarted = "program w1 service restart";
+        const watch = new Watch(sim, { what: MARKED, nth: 2 });
+        await killed(world, () => world.update("w1", made.id, made.outs, more));
+        assert.ok(watch.hasKilled && watch.moments.some(({ what }) => what === restarted));
+        assert.deepEqual(flags(), [undefined]);
+
+        const outs = await world.refresh("w1", made);
+        assert.deepEqual(settings(outs), ["degraded", DRIFT]);
+        const running = invocation("w1");
+        const found = await world.update("w1", made.id, outs, more);
+        assert.deepEqual([settings(found), flags()], [["ready", []], [["--debug"]]]);
+        assert.equal(invocation("w1"), running, "k0s ran with them already");
+
+        // Killed once more, after the entry was written, and taken back by the program.
+        const listed = "api-write c1 PATCH /apis/mke.mirantis.com/v1alpha1/namespaces/mke/mkeconfigs/mke";
+        const again = new Watch(sim, { what: listed, nth: 1 });
+        await killed(world, () => world.update("w1", made.id, found, { ...key, installFlags: ["--profile=x"] }));
+        assert.ok(again.hasKilled);
+        assert.deepEqual(flags(), [["--profile=x"]]);
+        const drifted = await world.refresh("w1", { id: made.id, outs: found });
+        const back = await world.update("w1", made.id, drifted, more);
+        assert.deepEqual([settings(back), flags()], [["ready", []], [["--debug"]]]);
+        assert.ok(argsOf("w1").includes("--debug=true") && !argsOf("w1").includes("--profile=x"));
+        world.sim.assertInvariants(/not a pulumi-mke program/);
+    });
+
+    it("after which a worker does not come up is put back, and told", async () => {
+        world = await World.start(["w1"]);
+        const made = await world.create("w1");
+        const before = argsOf("w1");
+        const { sim } = world;
+        sim.onEvent(({ kind, what, host }) => {
+            const { installed } = sim.find("w1").units;
+            if (kind === "host" && host === "w1" && what === "k0sworker runs" && installed?.flag("profile") === "wrong")
+                setImmediate(() => sim.world.act(() => installed.crash("Error: cannot start")));
+        });
+        await assert.rejects(
+            world.update("w1", made.id, made.outs, { installFlags: ["--profile=wrong"], timeouts: { api: 20 } }),
+            (error: Error) => {
+                assert.match(error.message, /old settings were put back, and k0s runs with them/);
+                return true;
+            },
+        );
+        assert.deepEqual(argsOf("w1"), before);
+        sim.onEvent(undefined);
+        await world.rest();
+        assert.deepEqual(settings(await world.refresh("w1", made)), ["degraded", DRIFT]);
+        const found = await world.update("w1", made.id, made.outs, { installFlags: ["--profile=right"] });
+        assert.deepEqual(settings(found), ["ready", []]);
+        sim.assertInvariants();
     });
 
     it("after which a controller does not come up is put back, and the next one is not touched", async () => {

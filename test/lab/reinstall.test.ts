@@ -87,6 +87,17 @@ describeOnLab("other settings for nodes of a real cluster", (lab) => {
         assert.deepEqual((await lab().up({ ...NODES, ...MORE })).changes, { same: 4 });
     });
 
+    it("puts a worker back whose kubelet does not start with its new flags", async () => {
+        const installFlags = [...WORKER_FLAGS, "--kubelet-extra-args=--no-such-flag"];
+        const moreOfWorkers = { ...MORE.moreOfWorkers, installFlags, timeouts: { ready: 90 } };
+        assert.match(
+            await lab().refusalOf({ ...NODES, ...MORE, moreOfWorkers }),
+            /nothing listens on port 10250.*Its old settings were put back, and k0s runs with them/s,
+        );
+        assert.match(await commandOf(w1), /--max-pods=100/);
+        await assertCluster({ controllers: [c1, c2, c3], workers: [w1] });
+    });
+
     it("takes all of it back", async () => {
         await lab().up(NODES);
         await assertCluster({ controllers: [c1, c2, c3], workers: [w1] });

@@ -40,7 +40,10 @@ describe("a decision before the lock", () => {
             holders = seen;
             assert.equal((await decide(LEARNER)).plan, LEARNER);
         }
-        assert.match(lines[0] ?? "", /another operation is changing the control plane; decided again after it: an etcd member is/);
+        assert.match(
+            lines[0] ?? "",
+            /another operation is changing the control plane; decided again after it: an etcd member is/,
+        );
     });
 
     it("is a refusal all the same for any other reason, and a plan where nothing speaks against it", async () => {

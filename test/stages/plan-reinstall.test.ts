@@ -5,7 +5,9 @@ import { Deadline } from "../../provider/deadline";
 import { CommandError } from "../../provider/errors";
 import type { HostFacts, NodeSettings } from "../../provider/facts/host";
 import { planReinstall, type ReinstallPlan, tryReinstall } from "../../provider/stages/plan-reinstall";
-import { controllerHost, marker, record, unit, workerHost } from "../decide/build";
+import { cluster, controllerHost, marker, record, unit, workerHost } from "../decide/build";
+import { only } from "../support/fake-calls";
+import { fakeMke, mkeConfig } from "../support/fake-mke";
 import { scene, type Scene, type SceneOptions } from "../support/fake-operation";
 
 const FILE = "/etc/systemd/system/k0sworker.service";
@@ -65,6 +67,36 @@ describe("what a change of settings needs", () => {
         );
     });
 
+    it("is MkeConfig's entry as well, and it alone where the host has it already", async () => {
+        const entry = (flags: readonly string[]) => ({
+            role: "worker",
+            ssh: { address: "10.0.0.11" },
+            installFlags: flags,
+        });
+        const asked: number[] = [];
+        const found = async (
+            args: string,
+            flags: readonly string[],
+            before = NOTHING,
+        ): Promise<ReinstallPlan | undefined> => {
+            const options = { inputs: { installFlags: ["--debug"] }, cluster: cluster({ mke: true }) };
+            const made = worker(args, options);
+            const config = mkeConfig({ hosts: [entry(flags)] });
+            Object.assign(made.operation.cluster.kube, { mke: fakeMke(made.calls, { config }) });
+            const result = await plan(made, before);
+            asked.push(only(made.calls, "mke config").length);
+            return result;
+        };
+        const both = await found("worker", []);
+        assert.deepEqual([both?.unit !== undefined, both?.entry !== undefined], [true, true]);
+        const alone = await found("worker --debug=true", []);
+        assert.deepEqual([alone?.unit, alone?.restart, alone?.entry !== undefined], [undefined, false, true]);
+        assert.equal((await found("worker", ["--debug"]))?.entry, undefined);
+        // The program did not change its flags: whatever the entry says is not looked at.
+        assert.equal(await found("worker --debug=true", [], { installFlags: ["--debug=true"], taints: [] }), undefined);
+        assert.deepEqual(asked, [1, 1, 1, 0]);
+    });
+
     const inputs = { installFlags: ["--debug"] };
     const refused: readonly [title: string, scene: () => Scene, says: RegExp][] = [
         ["a drop-in has a command of its own", () => other("worker --theirs=1"), /does not hold the command/],
@@ -119,10 +151,10 @@ describe("k0s's own word on a change of settings", () => {
         installService: () =>
             Promise.reject(new CommandError({ stage: "", what: "k0s install failed", exitCode: 1, output })),
     });
-    const controller = (output: string): Scene => {
+    const controller = (output: string, more: SceneOptions = {}): Scene => {
         const units = { controller: unit([program, "controller", "--config=/etc/k0s/k0s.yaml"]), worker: undefined };
         const hostFacts = controllerHost("c3", { units });
-        const made = scene({ hostFacts, inputs: { k0sConfig }, target: says(output) });
+        const made = scene({ hostFacts, inputs: { k0sConfig }, target: says(output), ...more });
         made.files.set(
             "/etc/systemd/system/k0scontroller.service",
             `ExecStart=${program} controller --config=/etc/k0s/k0s.yaml\n`,
@@ -131,7 +163,8 @@ describe("k0s's own word on a change of settings", () => {
         return made;
     };
     const attempt = async (made: Scene): Promise<void> => {
-        const found = await plan(made);
+        const { k0sConfig: wanted } = made.operation.inputs;
+        const found = await plan(made, wanted === undefined ? { ...NOTHING, k0sConfig } : NOTHING);
         assert.ok(found !== undefined);
         await tryReinstall(made.operation, found, Deadline.afterSeconds(5));
     };
@@ -145,15 +178,41 @@ describe("k0s's own word on a change of settings", () => {
         ]);
     });
 
-    it("is in the error, where something is", async () => {
-        const made = controller("Error: invalid node config: spec.api: wrong");
-        await assert.rejects(attempt(made), /k0s does not accept these settings\n {2}Error: invalid node config/);
+    it("is in the error, where something is, without the values", async () => {
+        const made = controller('Error: invalid node config: spec.api: Invalid value: "/etc/k0s/audit.yaml"');
+        await assert.rejects(
+            attempt(made),
+            /k0s does not accept these settings\n {2}Error: invalid node config: spec\.api: Invalid value: "…"\n/,
+        );
         assert.equal(made.files.has("/run/pulumi-mke-k0s.yaml"), false);
     });
 
-    it("is not asked for where a file is missing that the configuration names", async () => {
+    const refusedAndUntouched = async (made: Scene, says: RegExp): Promise<void> => {
+        const before = [...made.files];
+        await assert.rejects(attempt(made), (error: Error) => {
+            assert.match(error.message, says);
+            assert.match(error.message, /Put them on this host.*Nothing was changed\.\nRunbook: .*#k0s-settings/);
+            return true;
+        });
+        assert.deepEqual([...made.files], before);
+        assert.deepEqual(only(made.calls, "c3 writeFile", "c3 installService", "c3 service"), []);
+    };
+
+    it("is not asked for where a file is missing that the configuration names, or that such a file names", async () => {
         const made = controller("");
         made.files.delete("/etc/k0s/audit.yaml");
-        await assert.rejects(attempt(made), /\/etc\/k0s\/audit\.yaml is not there, which k0sConfig names/);
+        await refusedAndUntouched(
+            made,
+            /files that are not there: \/etc\/k0s\/audit\.yaml \(spec\.api\.extraArgs\.audit-policy-file\)/,
+        );
+        made.files.set("/etc/k0s/audit.yaml", "plugins: [{configuration: {kubeConfigFile: /etc/k0s/inner.conf}}]");
+        await refusedAndUntouched(made, /not there: \/etc\/k0s\/inner\.conf \(\/etc\/k0s\/audit\.yaml\)/);
+    });
+
+    it("is not asked for where what the program takes out falls back to a file of another controller", async () => {
+        const spec = { api: { extraArgs: { "audit-policy-file": "/etc/k0s/theirs.yaml" } } };
+        const made = controller("", { inputs: {}, config: { spec } });
+        made.files.set("/etc/k0s/k0s.yaml", JSON.stringify(k0sConfig));
+        await refusedAndUntouched(made, /not there: \/etc\/k0s\/theirs\.yaml \(spec\.api/);
     });
 });

@@ -49,9 +49,18 @@ function applied(
     { op, path, value }: PatchOperation,
 ): readonly unknown[] | undefined {
     if (path === "/spec/hosts") return value as readonly unknown[];
+    const [, at, field = ""] = /^\/spec\/hosts\/(\d+)\/(\w+)$/.exec(path) ?? [];
+    if (at !== undefined)
+        return hosts?.map((host, index) => (index === Number(at) ? withField(host, field, value) : host));
     if (op === "add") return [...(hosts ?? []), value];
     const index = Number(path.split("/").at(-1));
     return hosts?.filter((_, at) => at !== index);
+}
+
+/** Without it where there is no value. */
+function withField(host: unknown, field: string, value: unknown): object {
+    const others = Object.entries(host as object).filter(([name]) => name !== field);
+    return Object.fromEntries([...others, ...(value === undefined ? [] : [[field, value]])]) as object;
 }
 
 function inWords({ op, path }: PatchOperation): string {

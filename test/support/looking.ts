@@ -3,6 +3,7 @@ export const LOOKING: ReadonlySet<string> = new Set([
     "probe",
     "read-file",
     "exists",
+    "describe-files",
     "service-state",
     "journal",
     "k0s-version",
