@@ -15,6 +15,7 @@ import {
     memberId,
     node,
     record,
+    TOKEN,
     stopped,
     unit,
     workerHost,
@@ -194,16 +195,31 @@ describe("resuming an interrupted add", () => {
     });
 
     it("believes a record in the lock as well, if it is about this host", () => {
-        const host = { ...installed, marker: undefined };
-        assert.equal(added(controller({ host, record: record("add") })).resumes?.id, "operation-1");
-        assert.equal(
-            refused(planAdd(controller({ host, record: record("add", { target: "10.9.9.9" }) }))).topic,
-            "unknown-state",
-        );
-        assert.equal(
-            refused(planAdd(controller({ host, record: record("add", { owner: "x" }) }))).topic,
-            "unknown-state",
-        );
+        const facts = { host: blankHost("c3"), cluster: unstarted() };
+        assert.equal(added(controller({ ...facts, record: record("add") })).resumes?.id, "operation-1");
+        for (const other of [record("add", { target: "10.9.9.9" }), record("add", { owner: "x" })]) {
+            assert.equal(refused(planAdd(controller({ ...facts, record: other }))).topic, "member-without-cr");
+        }
+    });
+
+    it("resets and starts nothing by the record in the lock alone: another machine may have the address by now", () => {
+        const begun = { ...controllerHost("c3"), marker: undefined };
+        const members = [...twoControllers.members, member("c3", { learner: true })];
+        for (const [situation, topic] of [
+            [controller({ host: { ...installed, marker: undefined } }), "unknown-state"],
+            [controller({ host: stopped(begun), cluster: { ...twoControllers, members } }), "member-without-cr"],
+            [worker({ host: { ...stopped(workerHost("w1")), marker: undefined } }), "broken-installation"],
+        ] as const) {
+            const told = record("add", { target: situation.host.address });
+            assert.equal(refused(planAdd({ ...situation, record: told })).topic, topic);
+        }
+    });
+
+    it("takes this cluster's CA on the machine in state for a marker that got lost", () => {
+        const host = { ...stopped(workerHost("w1")), marker: undefined };
+        const told = record("add", { target: host.address });
+        const known = worker({ host, record: told, state: { token: TOKEN, machineId: host.machineId } });
+        assert.deepEqual(added(known).undo, { resetHost: true });
     });
 
     it("believes the record in the lock also beside a reinstall in the marker, which explains nothing", () => {
