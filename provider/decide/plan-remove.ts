@@ -1,4 +1,4 @@
-import type { ControlNodeObject, Member, NodeObject } from "../facts/cluster";
+import type { ControlNodeObject, NodeObject } from "../facts/cluster";
 import type { HostFacts, OperationRecord } from "../facts/host";
 import { addressesOf, normalAddress, sharedAddresses } from "./address";
 import { describeMember } from "./cluster-health";
@@ -29,6 +29,7 @@ import { type Refusal, refuse } from "./refusal";
 import { checkClaim } from "./plan-claim";
 import { isHealthy, isNodeOf } from "./scenario";
 import { strandedWorkers } from "./stranded";
+import { isOfAnotherMachine, successorOf } from "./successor";
 
 /**
  * How to take a node out, or why not. In order: whose it is now, which machine it is, role, second cluster, scenario,
@@ -151,17 +152,17 @@ function fromCluster(situation: RemovalSituation): Course | Refusal {
     const alone = { ...situation, host: undefined };
     const verdict = verdictOf(alone);
     const { member } = verdict;
-    if (role === "worker" && member !== undefined) {
+    const isOthers = member !== undefined && isOfAnotherMachine(member, situation);
+    if (role === "worker" && member !== undefined && !isOthers) {
         return refuse("the resource is a worker, the host is not", verdict.evidence, "wrong-role");
     }
-    const isCertain =
-        member === undefined || member.id === state?.memberId || (host === undefined && state?.memberId === undefined);
-    if (!isCertain) {
+    const isUnknown = host === undefined && state?.memberId === undefined && !isOthers;
+    if (role !== "worker" && member !== undefined && member.id !== state?.memberId && !isUnknown) {
         return refuse(`the member at ${peerAddress} is not the one in state`, verdict.evidence, "ghost-member");
     }
     const cell = cellFor(6, verdict.verdict, kindOf(role), "remove");
     const record = interruptedOperation(alone);
-    const course = { seen: undefined, verdict, touchesHost: true, notes: [] };
+    const course = { seen: undefined, verdict: role === "worker" ? undefined : verdict, touchesHost: true, notes: [] };
     const note =
         host === undefined
             ? "the host does not answer: only the cluster's side is done"
@@ -277,14 +278,6 @@ function nodeObject(situation: RemovalSituation): NodeObject | undefined {
     if (node.machineId !== "" && node.machineId === state?.machineId) return node;
     const isUnknown = node.machineId === "" || (host === undefined && state?.machineId === undefined);
     return isUnknown && sharedAddresses(node.addresses, subjectAddresses(situation)).length > 0 ? node : undefined;
-}
-
-/** The Node of another machine that has the address now: what goes by the address is its by now. */
-function successorOf({ state, cluster, inputs, peerAddress }: RemovalSituation): NodeObject | undefined {
-    const addresses = [peerAddress, inputs.host ?? peerAddress];
-    const isOther = ({ machineId }: NodeObject): boolean =>
-        machineId !== "" && state?.machineId !== undefined && machineId !== state.machineId;
-    return cluster.nodes.find((node) => isOther(node) && sharedAddresses(node.addresses, addresses).length > 0);
 }
 
 /** k0s names it after the host, which the Node's name may hide; the address tells. */
