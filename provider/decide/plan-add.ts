@@ -128,7 +128,10 @@ function refuseOthers(situation: Situation, { steps }: Course): Refusal | undefi
     if (matters && owned.decision === "refuse") return refuse(`the node is not ours: ${owned.why}`, [], "other-owner");
     const misnamed = steps.kind === "restart" ? refuseOtherName(situation) : undefined;
     if (misnamed !== undefined) return misnamed;
-    const collisions = nameCollisions(host, cluster, nodeName);
+    const collisions = [
+        ...nameCollisions(host, cluster, nodeName),
+        ...(steps.kind === "join" ? copiedFrom(situation) : []),
+    ];
     if (collisions.length > 0) return refuse(`the name ${nodeName} is taken`, collisions, "name-taken");
     if (steps.kind === "join" && foreignContent(host).length > 0) {
         const what = "a directory that a reset empties holds what neither k0s nor we put there";
@@ -139,6 +142,15 @@ function refuseOthers(situation: Situation, { steps }: Course): Refusal | undefi
     // The address is this host's, the machine is not; a Node whose kubelet is gone turns NotReady within a minute.
     const evidence = [`Node ${nodeName} is Ready on machine ${node.machineId}`];
     return refuse(`the name ${nodeName} is taken`, evidence, "name-taken", true);
+}
+
+/** A copied disk brings name and machine id along: the Node at another address is that of the machine it was copied from. */
+function copiedFrom({ host, cluster, nodeName, state }: Situation): string[] {
+    const node = nodeOf(host, cluster, nodeName);
+    if (node === undefined || node.addresses.length === 0) return [];
+    if (sharedAddresses(node.addresses, addressesOf(host)).length > 0) return [];
+    const isOwn = state?.token !== undefined && annotationOf(node)?.token === state.token;
+    return isOwn && !node.ready ? [] : [`Node ${node.name} belongs to the machine at ${node.addresses.join(", ")}`];
 }
 
 /** A node that is registered under another name is not mended by a restart: the name is what is wrong. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "mocha";
 import { LEAVE_ANNOTATION } from "../../provider/decide/etcd-verdict";
+import { OWNER_ANNOTATION, TOKEN_ANNOTATION } from "../../provider/decide/names";
 import { planAdd } from "../../provider/decide/plan";
 import type { ClusterFacts } from "../../provider/facts/cluster";
 import {
@@ -14,6 +15,7 @@ import {
     member,
     memberId,
     node,
+    OWNER,
     record,
     TOKEN,
     stopped,
@@ -138,6 +140,24 @@ describe("planning an add", () => {
         assert.equal(refusal.lookAgain, true);
         const gone = [node("w1", { machineId: "older", ready: false })];
         assert.equal(added(worker({ cluster: { ...twoControllers, nodes: gone } })).steps.kind, "join");
+    });
+
+    it("refuses the name of a machine that this one was copied from, id and all, which would be taken for it", () => {
+        for (const ready of [true, false]) {
+            const nodes = [node("w1", { addresses: ["10.9.9.9"], ready })];
+            const refusal = refused(planAdd(worker({ cluster: { ...twoControllers, nodes } })));
+            assert.equal(refusal.topic, "name-taken");
+            assert.deepEqual(refusal.evidence, ["Node w1 belongs to the machine at 10.9.9.9"]);
+        }
+        // One that has not told its address may be this machine's own, and so is one of ours whose machine moved.
+        const moved = {
+            addresses: ["10.9.9.9"],
+            annotations: { [TOKEN_ANNOTATION]: TOKEN, [OWNER_ANNOTATION]: OWNER },
+        };
+        for (const change of [{ addresses: [] }, moved]) {
+            const nodes = [node("w1", { ...change, ready: false })];
+            assert.equal(added(worker({ cluster: { ...twoControllers, nodes } })).steps.kind, "join");
+        }
     });
 
     it("adds no controller to a cluster that is not whole or has enough", () => {
