@@ -1,4 +1,4 @@
-import type { ControlNodeObject, NodeObject } from "../facts/cluster";
+import type { ControlNodeObject, Member, NodeObject } from "../facts/cluster";
 import type { HostFacts, OperationRecord } from "../facts/host";
 import { addressesOf, normalAddress, sharedAddresses } from "./address";
 import { describeMember } from "./cluster-health";
