@@ -1,9 +1,9 @@
-import type { OperationRecord } from "../facts/host";
+import type { HostFacts, OperationRecord } from "../facts/host";
 import { kindOf } from "../inputs";
 import { addressesOf, sharedAddresses } from "./address";
 import { describeMember } from "./cluster-health";
 import { nameCollisions } from "./collisions";
-import { markerOf, ownership } from "./identity";
+import { isOurs, markerOf, ownership } from "./identity";
 import { type AddSteps, cellFor } from "./matrix";
 import {
     additionTo,
@@ -54,10 +54,24 @@ interface Course {
 
 function chooseCourse(situation: Situation, seen: Look): Course | Refusal {
     const cell = cellFor(seen.scenario.scenario, seen.verdict?.verdict, kindOf(situation.role), "add");
-    const record = interruptedOperation(situation);
+    const record = recordFor(situation);
     if (cell.action.kind === "add") return goOn(situation, cell.action.steps, record);
     const resumed = record === undefined ? undefined : resume(situation, seen, record);
     return resumed ?? refuseCell(cell, seen);
+}
+
+/**
+ * Our interrupted operation on this machine. A record in the lock names an address only, which may be another machine's by now:
+ * what is on a machine is taken back, or gone on with, only where that is provably ours (safety.md 4).
+ */
+function recordFor(situation: Situation): OperationRecord | undefined {
+    const { host, cluster, state, inputs } = situation;
+    const isOwn = markerOf(host)?.owner === inputs.owner || isOurs(host, state, cluster.helper).ours;
+    return isOwn || !holdsK0s(host) ? interruptedOperation(situation) : undefined;
+}
+
+function holdsK0s(host: HostFacts): boolean {
+    return unitOf(host) !== undefined || hasK0sData(host);
 }
 
 /** A node that our own interrupted join has made is not adopted: what is left of the join is done (safety.md 11). */
@@ -84,8 +98,8 @@ function resume(situation: Situation, seen: Look, record: OperationRecord): Cour
 
 /** Our removal got as far as a blank host; the object of the member we removed is all that is left. */
 function afterRemoval(situation: Situation, { verdict }: Look, record: OperationRecord): Course | undefined {
-    const isBlank = unitOf(situation.host) === undefined && !hasK0sData(situation.host);
-    if (!isBlank || verdict?.member !== undefined || !isRemoving(record, verdict?.object?.memberId)) return undefined;
+    if (holdsK0s(situation.host) || verdict?.member !== undefined || !isRemoving(record, verdict?.object?.memberId))
+        return undefined;
     return { steps: { kind: "join", cleanStaleObject: true }, resumes: record };
 }
 
@@ -105,8 +119,7 @@ function afterJoin(situation: Situation, seen: Look, record: OperationRecord): C
 }
 
 function startOver({ host }: Situation, record: OperationRecord): Course & { readonly undo: Undo } {
-    const resetHost = unitOf(host) !== undefined || hasK0sData(host);
-    return { steps: { kind: "join", cleanStaleObject: false }, undo: { resetHost }, resumes: record };
+    return { steps: { kind: "join", cleanStaleObject: false }, undo: { resetHost: holdsK0s(host) }, resumes: record };
 }
 
 /** A hung etcd may be a second cluster's: a removal gets by without knowing, an add does not (safety.md 2). */
@@ -124,7 +137,10 @@ function refuseOthers(situation: Situation, { steps }: Course): Refusal | undefi
     if (matters && owned.decision === "refuse") return refuse(`the node is not ours: ${owned.why}`, [], "other-owner");
     const misnamed = steps.kind === "restart" ? refuseOtherName(situation) : undefined;
     if (misnamed !== undefined) return misnamed;
-    const collisions = nameCollisions(host, cluster, nodeName);
+    const collisions = [
+        ...nameCollisions(host, cluster, nodeName),
+        ...(steps.kind === "join" ? copiedFrom(situation) : []),
+    ];
     if (collisions.length > 0) return refuse(`the name ${nodeName} is taken`, collisions, "name-taken");
     if (steps.kind === "join" && foreignContent(host).length > 0) {
         const what = "a directory that a later reset would empty holds files that neither k0s nor pulumi-mke put there";
@@ -135,6 +151,15 @@ function refuseOthers(situation: Situation, { steps }: Course): Refusal | undefi
     // The address is this host's, the machine is not; a Node whose kubelet is gone turns NotReady within a minute.
     const evidence = [`Node ${nodeName} is Ready on machine ${node.machineId}`];
     return refuse(`the name ${nodeName} is taken`, evidence, "name-taken", true);
+}
+
+/** A copied disk brings name and machine id along: the Node at another address is that of the machine it was copied from. */
+function copiedFrom({ host, cluster, nodeName, state }: Situation): string[] {
+    const node = nodeOf(host, cluster, nodeName);
+    if (node === undefined || node.addresses.length === 0) return [];
+    if (sharedAddresses(node.addresses, addressesOf(host)).length > 0) return [];
+    const isOwn = state?.token !== undefined && annotationOf(node)?.token === state.token;
+    return isOwn && !node.ready ? [] : [`Node ${node.name} belongs to the machine at ${node.addresses.join(", ")}`];
 }
 
 /** A node that is registered under another name is not mended by a restart: the name is what is wrong. */

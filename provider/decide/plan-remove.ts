@@ -30,6 +30,7 @@ import { NOT_BEGUN_ADVICE, type Refusal, refuse } from "./refusal";
 import { checkClaim } from "./plan-claim";
 import { isHealthy, isNodeOf } from "./scenario";
 import { strandedWorkers } from "./stranded";
+import { isOfAnotherMachine, successorOf } from "./successor";
 
 /**
  * How to take a node out, or why not. In order: whose it is now, which machine it is, role, second cluster, scenario,
@@ -159,13 +160,15 @@ function fromCluster(situation: RemovalSituation): Course | Refusal {
 }
 
 /** The member at the node's address may be somebody else's by now. */
-function refuseStranger(
-    { host, role, state, peerAddress }: RemovalSituation,
-    { member, evidence }: VerdictReport,
-): Refusal | undefined {
+function refuseStranger(situation: RemovalSituation, { member, evidence }: VerdictReport): Refusal | undefined {
+    const { host, role, state, peerAddress } = situation;
     if (member === undefined) return undefined;
-    if (role === "worker") return refuse("the resource is a worker, the host is not", evidence, "wrong-role");
-    const isCertain = member.id === state?.memberId || (host === undefined && state?.memberId === undefined);
+    const isOthers = isOfAnotherMachine(member, situation);
+    if (role === "worker") {
+        return isOthers ? undefined : refuse("the resource is a worker, the host is not", evidence, "wrong-role");
+    }
+    const isUnknown = host === undefined && state?.memberId === undefined && !isOthers;
+    const isCertain = member.id === state?.memberId || isUnknown;
     return isCertain
         ? undefined
         : refuse(`the member at ${peerAddress} is not the one in state`, evidence, "ghost-member");
@@ -175,7 +178,8 @@ function refuseStranger(
 function courseWithoutHost(situation: RemovalSituation, verdict: VerdictReport): Course | Refusal {
     const cell = cellFor(6, verdict.verdict, kindOf(situation.role), "remove");
     const record = interruptedOperation(situation);
-    const course = { seen: undefined, verdict, touchesHost: false, notes: [] };
+    const judged = situation.role === "worker" ? undefined : verdict;
+    const course = { seen: undefined, verdict: judged, touchesHost: false, notes: [] };
     if (cell.action.kind === "remove") {
         const steps = { ...cell.action.steps, drain: nodeObject(situation)?.ready === true };
         return finishLeave({ ...course, steps }, record);
@@ -277,14 +281,6 @@ function nodeObject(situation: RemovalSituation): NodeObject | undefined {
     if (node.machineId !== "" && node.machineId === state?.machineId) return node;
     const isUnknown = node.machineId === "" || (host === undefined && state?.machineId === undefined);
     return isUnknown && sharedAddresses(node.addresses, subjectAddresses(situation)).length > 0 ? node : undefined;
-}
-
-/** The Node of another machine that has the address now: what goes by the address is its by now. */
-function successorOf({ state, cluster, inputs, peerAddress }: RemovalSituation): NodeObject | undefined {
-    const addresses = [peerAddress, inputs.host ?? peerAddress];
-    const isOther = ({ machineId }: NodeObject): boolean =>
-        machineId !== "" && state?.machineId !== undefined && machineId !== state.machineId;
-    return cluster.nodes.find((node) => isOther(node) && sharedAddresses(node.addresses, addresses).length > 0);
 }
 
 /** k0s names it after the host, which the Node's name may hide; the address tells. */

@@ -3,6 +3,7 @@ import type { Host } from "../adapters/host";
 import { connectKube } from "../adapters/kube/client";
 import type { Deadline } from "../deadline";
 import { ConnectionError, MkeError, reasonOf, RefusedError } from "../errors";
+import { sharedAddresses } from "../decide/address";
 import type { Connection, ControllerAddress } from "../inputs";
 import type { Log } from "../log";
 import { type ClusterConnection, connectController, type ControllerClients, NoCluster, Unusable } from "./controller";
@@ -21,8 +22,8 @@ export interface HelperRequest {
     readonly candidates: readonly ControllerAddress[];
     /** `host` of the node that is worked on; it never helps itself. undefined: no such node. */
     readonly target: string | undefined;
-    /** What is known of the target's machine, so that it is recognised under another address. */
-    readonly targetFacts?: Pick<HostFacts, "machineId" | "addresses">;
+    /** Hosts among the candidates that were found to be the target, under other addresses. */
+    readonly itself?: readonly string[];
     /** Without a cluster id, all controllers that answer must agree (safety.md 1). */
     readonly pins: { readonly clusterId?: string; readonly caFingerprint?: string };
     readonly openHost: (address: string, connection: Connection) => Host;
@@ -149,8 +150,10 @@ async function connectCandidate(
     deadline: Deadline,
 ): Promise<ClusterConnection> {
     if (candidate.host === request.target) throw new NoCluster("it is the node that is worked on");
-    const refuse = (facts: HostFacts): void => {
-        if (isTarget(request, facts)) throw new NoCluster("it is the node that is worked on, under another address");
+    const isOther = new NoCluster("it is the node that is worked on, under another address");
+    if (request.itself?.includes(candidate.host)) throw isOther;
+    const refuse = ({ addresses }: HostFacts): void => {
+        if (request.target !== undefined && sharedAddresses(addresses, [request.target]).length > 0) throw isOther;
     };
     return connectThrough(request, candidate, refuse, deadline);
 }
@@ -170,16 +173,6 @@ async function connectThrough(
     if (mismatch === undefined) return connection;
     connection.close();
     throw new Unusable(mismatch);
-}
-
-/** Clones share a machine id and bridges share addresses; only both together tell that it is the same machine. */
-function isTarget({ target, targetFacts }: HelperRequest, facts: HostFacts): boolean {
-    if (target !== undefined && facts.addresses.includes(target)) return true;
-    return (
-        targetFacts !== undefined &&
-        targetFacts.machineId === facts.machineId &&
-        targetFacts.addresses.some((address) => facts.addresses.includes(address))
-    );
 }
 
 function pinMismatch(pins: HelperRequest["pins"], { helperFacts }: ClusterConnection): string | undefined {

@@ -13,7 +13,7 @@ import { readShared } from "../facts/shared-view";
 import type { HostFacts } from "../facts/host";
 import type { NodeInputs } from "../inputs";
 import { tellingProgress } from "../progress";
-import { isUnreachable, probePaths, type Session } from "./session";
+import { isUnreachable, OwnHelperError, probePaths, type Session } from "./session";
 
 /** Everything a decision is made on, from one look. */
 export interface Situation {
@@ -128,7 +128,7 @@ function withoutHost(
 function requireOtherMachine(host: HostFacts, { helper, members }: ClusterFacts): void {
     const helperAddresses = members.filter(({ id }) => id === helper.memberId).flatMap(({ peerHosts }) => peerHosts);
     if (sharedAddresses(host.addresses, [helper.address, ...helperAddresses]).length === 0) return;
-    throw new RefusedError({
+    throw new OwnHelperError({
         stage: STAGE,
         host: host.address,
         what: `${helper.address} in cluster.controllers is this same machine`,

@@ -7,7 +7,7 @@ import { memberIdToHex } from "../facts/cluster";
 import type { NodeKind } from "../inputs";
 import { decideRepair, decideSettled, knowledgeOf } from "./decide";
 import { glance, type Situation } from "./look";
-import { logOf, openSession, type Session } from "./session";
+import { logOf, type Session, withOtherHelper } from "./session";
 import { inputsOf, type NodeOutputs, type NodeStatus } from "./state";
 
 /** Fixed words, without times or reasons that vary: a second refresh must find nothing new (architecture.md, "drift"). */
@@ -24,15 +24,11 @@ type ReadResult = { readonly id?: string; readonly props?: NodeOutputs };
  */
 export async function read(_kind: NodeKind, id: string, outs: NodeOutputs): Promise<ReadResult> {
     const inputs = inputsOf(outs);
-    let session: Session | undefined;
     try {
-        session = await openSession(inputs, outs);
-        return await readThrough(session, id, outs);
+        return await withOtherHelper(inputs, outs, (session) => readThrough(session, id, outs));
     } catch (error) {
         logOf(inputs).line(messageOf(error));
         return { id, props: withDrift(outs, "unreachable", [NOBODY]) };
-    } finally {
-        session?.close();
     }
 }
 

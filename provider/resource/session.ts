@@ -2,7 +2,7 @@ import { openHost } from "../adapters/ssh/pool";
 import type { Host, ProbePaths } from "../adapters/host";
 import { Deadline } from "../deadline";
 import { requireEngine } from "../engine";
-import { ConnectionError, HostKeyError, InputError, LockError, MkeError, reasonOf } from "../errors";
+import { ConnectionError, HostKeyError, InputError, LockError, MkeError, reasonOf, RefusedError } from "../errors";
 import { type ClusterConnection, connectCluster, controllersNamedBy } from "../facts/helper";
 import type { ControllerAddress, NodeInputs, NodeKind } from "../inputs";
 import { type Log, prefixedLog } from "../log";
@@ -31,13 +31,38 @@ export interface Session {
 /** Seconds to find a helper among all candidates; each of them may have to run into its own dial time-out. */
 const HELPER_SECONDS = 120;
 
-export async function openSession(inputs: NodeInputs, state: Pins): Promise<Session> {
+/** The controller that helps turned out to be the node itself, which the program names by another address. */
+export class OwnHelperError extends RefusedError {}
+
+/** Runs the action with a session, and again where its helper is the node itself: a node never helps with its own change. */
+export async function withOtherHelper<T>(
+    inputs: NodeInputs,
+    state: Pins,
+    action: (session: Session) => Promise<T>,
+): Promise<T> {
+    for (const itself: string[] = []; ;) {
+        const session = await openSession(inputs, state, itself);
+        try {
+            return await action(session);
+        } catch (error) {
+            const { address } = session.cluster.helper;
+            if (!(error instanceof OwnHelperError) || itself.includes(address)) throw error;
+            itself.push(address);
+        } finally {
+            session.close();
+        }
+    }
+}
+
+/** `itself`: what the node is found under among the controllers. */
+export async function openSession(inputs: NodeInputs, state: Pins, itself: readonly string[] = []): Promise<Session> {
     const log = logOf(inputs);
     const target = openHost(inputs.host, inputs.connection);
     const pins = pinsOf(inputs, state);
     const request = {
         candidates: candidatesFor(inputs, pins.clusterId),
         target: inputs.host,
+        itself,
         ...(inputs.role === "worker" ? {} : { alone: { host: inputs.host, connection: inputs.connection } }),
         pins,
         openHost,
@@ -129,17 +154,18 @@ export async function withSession<T>(
     for (let attempt = 1; ;) {
         await requireEngine("looking for the cluster");
         const changes = { begun: false };
-        const session = await openSession(inputs, state);
+        const found = { helper: false };
         try {
-            return await action(session, () => (changes.begun = true));
+            return await withOtherHelper(inputs, state, (session) => {
+                found.helper = true;
+                return action(session, () => (changes.begun = true));
+            });
         } catch (error) {
             const isLost = error instanceof MkeError && error.retryable && !(error instanceof LockError);
-            if (changes.begun || !isLost || attempt === HELPERS) throw error;
+            if (!found.helper || changes.begun || !isLost || attempt === HELPERS) throw error;
             // There are only so many controllers that this process can remove.
             if (!(error instanceof HelperRemovedError)) attempt += 1;
-            session.log.line(`looking for a controller again: ${reasonOf(error)}`);
-        } finally {
-            session.close();
+            logOf(inputs).line(`looking for a controller again: ${reasonOf(error)}`);
         }
     }
 }

@@ -101,6 +101,8 @@ async function tellK0s(operation: Operation, object: EtcdMemberObject, id: bigin
         deadline,
         seesItThrough: true,
         look: async () => {
+            // Without the lock its host may have joined again, and that member would be asked to leave.
+            await operation.held.prove();
             await requestLeave(operation, object, id);
             return { done: true };
         },
@@ -109,12 +111,17 @@ async function tellK0s(operation: Operation, object: EtcdMemberObject, id: bigin
 
 async function removeById(operation: Operation, member: Member, deadline: Deadline): Promise<void> {
     await proveRemovable(operation, STAGE, member.id, "member-remove");
+    let isAsked = false;
     await waitFor<true>({
         stage: STAGE,
         host: operation.inputs.host,
         deadline,
         seesItThrough: true,
         look: async () => {
+            // Its answer may have got lost; and this process may have slept since, and with it the lock.
+            if (isAsked && !(await isMember(operation, member.id))) return { done: true };
+            if (isAsked) await proveRemovable(operation, STAGE, member.id, "member-remove");
+            isAsked = true;
             await operation.cluster.etcd.removeMember(member.id);
             return (await isMember(operation, member.id)) ? { seen: "etcd still lists the member" } : { done: true };
         },

@@ -45,6 +45,8 @@ export async function updateMkeConfig(
             const change = decide(config.hosts, inputs);
             if (change.kind === "refuse") throw refusal(operation, change.why, "The node itself is done.");
             if (change.kind === "nothing") return { done: { changed: false, outcome: change.why } };
+            // The wait for a webhook may be long, and this process may have slept in it.
+            await operation.held.prove();
             const written = await cluster.kube.mke.patchConfig(config.resourceVersion, change.operations);
             if (!written) return { seen: "MkeConfig was changed by somebody else meanwhile" };
             return { done: { changed: true, outcome: "done" } };

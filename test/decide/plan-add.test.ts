@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "mocha";
 import { LEAVE_ANNOTATION } from "../../provider/decide/etcd-verdict";
+import { OWNER_ANNOTATION, TOKEN_ANNOTATION } from "../../provider/decide/names";
 import { type AddPlan, planAdd, type Situation } from "../../provider/decide/plan";
 import type { ClusterFacts } from "../../provider/facts/cluster";
 import {
@@ -14,7 +15,9 @@ import {
     member,
     memberId,
     node,
+    OWNER,
     record,
+    TOKEN,
     stopped,
     unit,
     workerHost,
@@ -139,6 +142,24 @@ describe("planning an add", () => {
         assert.equal(added(worker({ cluster: { ...twoControllers, nodes: gone } })).steps.kind, "join");
     });
 
+    it("refuses the name of a machine that this one was copied from, id and all, which would be taken for it", () => {
+        for (const ready of [true, false]) {
+            const nodes = [node("w1", { addresses: ["10.9.9.9"], ready })];
+            const refusal = refused(planAdd(worker({ cluster: { ...twoControllers, nodes } })));
+            assert.equal(refusal.topic, "name-taken");
+            assert.deepEqual(refusal.evidence, ["Node w1 belongs to the machine at 10.9.9.9"]);
+        }
+        // One that has not told its address may be this machine's own, and so is one of ours whose machine moved.
+        const moved = {
+            addresses: ["10.9.9.9"],
+            annotations: { [TOKEN_ANNOTATION]: TOKEN, [OWNER_ANNOTATION]: OWNER },
+        };
+        for (const change of [{ addresses: [] }, moved]) {
+            const nodes = [node("w1", { ...change, ready: false })];
+            assert.equal(added(worker({ cluster: { ...twoControllers, nodes } })).steps.kind, "join");
+        }
+    });
+
     it("adds no controller to a cluster that is not whole or has enough", () => {
         const [c1] = twoControllers.members;
         assert.ok(c1);
@@ -231,16 +252,31 @@ describe("resuming an interrupted add", () => {
     });
 
     it("believes a record in the lock as well, if it is about this host", () => {
-        const host = { ...installed, marker: undefined };
-        assert.equal(added(controller({ host, record: record("add") })).resumes?.id, "operation-1");
-        assert.equal(
-            refused(planAdd(controller({ host, record: record("add", { target: "10.9.9.9" }) }))).topic,
-            "unknown-state",
-        );
-        assert.equal(
-            refused(planAdd(controller({ host, record: record("add", { owner: "x" }) }))).topic,
-            "unknown-state",
-        );
+        const facts = { host: blankHost("c3"), cluster: unstarted() };
+        assert.equal(added(controller({ ...facts, record: record("add") })).resumes?.id, "operation-1");
+        for (const other of [record("add", { target: "10.9.9.9" }), record("add", { owner: "x" })]) {
+            assert.equal(refused(planAdd(controller({ ...facts, record: other }))).topic, "member-without-cr");
+        }
+    });
+
+    it("resets and starts nothing by the record in the lock alone: another machine may have the address by now", () => {
+        const begun = { ...controllerHost("c3"), marker: undefined };
+        const members = [...twoControllers.members, member("c3", { learner: true })];
+        for (const [situation, topic] of [
+            [controller({ host: { ...installed, marker: undefined } }), "unknown-state"],
+            [controller({ host: stopped(begun), cluster: { ...twoControllers, members } }), "member-without-cr"],
+            [worker({ host: { ...stopped(workerHost("w1")), marker: undefined } }), "broken-installation"],
+        ] as const) {
+            const told = record("add", { target: situation.host.address });
+            assert.equal(refused(planAdd({ ...situation, record: told })).topic, topic);
+        }
+    });
+
+    it("takes this cluster's CA on the machine in state for a marker that got lost", () => {
+        const host = { ...stopped(workerHost("w1")), marker: undefined };
+        const told = record("add", { target: host.address });
+        const known = worker({ host, record: told, state: { token: TOKEN, machineId: host.machineId } });
+        assert.deepEqual(added(known).undo, { resetHost: true });
     });
 
     it("believes the record in the lock also beside a reinstall in the marker, which explains nothing", () => {

@@ -181,6 +181,35 @@ describe("removing without the host", () => {
         assert.equal(refused(planRemove(leaving({ host, cluster: facts }))).kind, "refuse");
     });
 
+    it("never removes the member of the machine that came after a join of ours that did not get so far", () => {
+        const state = { token: TOKEN, machineId: "machine-old" };
+        const begun = leaving({ host: undefined, inputs: cut, state });
+        assert.equal(refused(planRemove({ ...begun, cluster: cluster() })).topic, "ghost-member");
+        const without = cluster({ nodes: [node("c1"), node("c2")] });
+        assert.equal(removed({ ...begun, cluster: without }).member?.id, memberId("c3"));
+    });
+
+    it("of a worker does not mind that a controller has its address by now", () => {
+        const state = { token: TOKEN, machineId: "machine-w1" };
+        const gone = worker({ host: blankHost("w1", { machineId: "new" }), state });
+        const c9 = member("c9", { peerHosts: [address("w1")] });
+        const nodes = [...cluster().nodes, node("c9", { addresses: [address("w1")], machineId: "new" }), node("w1")];
+        const facts = cluster({ members: [...cluster().members, c9], nodes });
+        for (const host of [gone.host, undefined]) {
+            const plan = removed({ ...gone, host, cluster: facts, inputs: cut });
+            assert.deepEqual(
+                [plan.member, plan.object, plan.node?.name, plan.touchesHost],
+                [undefined, undefined, "w1", false],
+            );
+        }
+        // The machine itself may have become a controller.
+        const converted = { ...facts, nodes: [node("w1")] };
+        assert.equal(
+            refused(planRemove({ ...gone, host: undefined, cluster: converted, inputs: cut })).topic,
+            "wrong-role",
+        );
+    });
+
     it("still needs a quorum", () => {
         const members = [member("c1"), member("c3", { health: "unhealthy" })];
         const facts = cluster({ ...dead, members }, ["c1", "c3"]);

@@ -106,13 +106,9 @@ describe("finding a controller to work through", () => {
         );
     });
 
-    it("knows the target by machine id and address together, because clones and bridges share either", async () => {
-        const asTarget = async (targetFacts: Pick<HostFacts, "machineId" | "addresses">): Promise<string> =>
-            (await connect({ "10.0.0.1": {}, "10.0.0.2": {} }, { target: "c1.example", targetFacts })).helperFacts
-                .address;
-        assert.equal(await asTarget({ machineId: "machine 1", addresses: ["10.0.0.1"] }), "10.0.0.2");
-        assert.equal(await asTarget({ machineId: "machine 1", addresses: ["10.0.0.77"] }), "10.0.0.1", "a clone");
-        assert.equal(await asTarget({ machineId: "other", addresses: ["172.17.0.1"] }), "10.0.0.1", "a bridge");
+    it("leaves out what was found to be the target under another address", async () => {
+        const found = await connect({ "10.0.0.1": {}, "10.0.0.2": {} }, { target: "c1.example", itself: ["10.0.0.1"] });
+        assert.equal(found.helperFacts.address, "10.0.0.2");
     });
 
     it("skips the unreachable, blank, foreign, and those that are no voter with a leader, each with its reason", async () => {

@@ -158,6 +158,50 @@ describe("leaving by ID", () => {
         assert.equal(tries, 3);
     });
 
+    it("asks etcd again only while it holds the lock and the members are those of the decision", async () => {
+        for (const [change, failure] of [
+            [(world: Scene) => world.loseLock(), LockError],
+            [somebodyJoined, RefusedError],
+        ] as const) {
+            const world: Scene = scene({
+                etcd: {
+                    removeMember: async () => {
+                        change(world);
+                        throw passing;
+                    },
+                },
+            });
+            await assert.rejects(leaveById(world.operation, c3, object, soon()), failure);
+            assert.deepEqual(writes(world), [REMOVED]);
+        }
+    });
+
+    it("believes the list where the answer to a removal that was done got lost", async () => {
+        const world: Scene = scene({
+            etcd: {
+                removeMember: async () => {
+                    world.etcd.members = without(world, memberId("c3"));
+                    throw passing;
+                },
+            },
+        });
+        await leaveById(world.operation, c3, object, soon());
+        assert.deepEqual(writes(world), [REMOVED, PATCHED]);
+    });
+
+    it("asks nobody's k0s to leave once the lock is lost: the host may have joined again meanwhile", async () => {
+        const world: Scene = scene({
+            kube: {
+                patchEtcdMember: async () => {
+                    world.loseLock();
+                    throw passing;
+                },
+            },
+        });
+        await assert.rejects(leaveById(world.operation, c3, object, soon()), LockError);
+        assert.deepEqual(writes(world), [REMOVED, PATCHED]);
+    });
+
     it("tells k0s once the API answers again", async () => {
         let tries = 0;
         const world = scene({

@@ -3,7 +3,7 @@ import { describe, it } from "mocha";
 import { MkeClient, type MkeKube, type PatchOperation } from "../../provider/adapters/kube/mke";
 import { addHost, removeHost } from "../../provider/decide/mke-hosts";
 import { Deadline } from "../../provider/deadline";
-import { ApiError, RefusedError, TimeoutError } from "../../provider/errors";
+import { ApiError, LockError, RefusedError, TimeoutError } from "../../provider/errors";
 import { checkVersions } from "../../provider/stages/check-versions";
 import { redistributeWorkloads, waitForAddons, waitForRelease } from "../../provider/stages/scale-mke";
 import { foreseeRegistration, updateMkeConfig } from "../../provider/stages/update-mke-config";
@@ -75,6 +75,20 @@ describe("updating MkeConfig", () => {
             updateMkeConfig(never.operation, addHost, Deadline.after(50)),
             (error: Error) => error instanceof TimeoutError && /failed calling webhook/.test(error.message),
         );
+    });
+
+    it("writes nothing once the lock is lost: a stale entry would have MKE set a host up, or forget one", async () => {
+        const world: MkeScene = mkeScene(
+            { config: mkeConfig({ hosts: [OTHER] }) },
+            {
+                patchConfig: () => {
+                    world.loseLock();
+                    return Promise.resolve(false);
+                },
+            },
+        );
+        await assert.rejects(updateMkeConfig(world.operation, addHost, soon()), LockError);
+        assert.equal(only(world.calls, "mke patchConfig").length, 1);
     });
 
     it("fails at once with what a webhook says no to", async () => {

@@ -31,10 +31,15 @@ interface RawCondition {
     readonly lastTransitionTime?: string | null;
 }
 
+interface RawAddress {
+    readonly type?: string;
+    readonly address: string;
+}
+
 interface RawNode extends RawObject {
     readonly spec?: { readonly unschedulable?: boolean; readonly taints?: readonly NodeTaint[] };
     readonly status?: {
-        readonly addresses?: readonly { readonly address: string }[];
+        readonly addresses?: readonly RawAddress[];
         readonly conditions?: readonly RawCondition[];
         readonly daemonEndpoints?: { readonly kubeletEndpoint?: { readonly Port?: number } };
         readonly nodeInfo?: { readonly machineID?: string };
@@ -52,7 +57,7 @@ interface RawEtcdMember extends RawObject {
 }
 
 interface RawControlNode extends RawObject {
-    readonly status?: { readonly addresses?: readonly { readonly address: string }[]; readonly k0sVersion?: string };
+    readonly status?: { readonly addresses?: readonly RawAddress[]; readonly k0sVersion?: string };
 }
 
 interface RawPod extends RawObject {
@@ -158,8 +163,9 @@ function parseMemberId(hex: string | undefined): bigint | undefined {
     return hex !== undefined && /^[0-9a-f]+$/i.test(hex) ? memberIdFromHex(hex) : undefined;
 }
 
-function addressesOf(addresses: readonly { readonly address: string }[] | undefined): string[] {
-    return (addresses ?? []).map(({ address }) => address);
+/** Without host names: another machine may have the same one, and a host may be reached by it (safety.md 5). */
+function addressesOf(addresses: readonly RawAddress[] | undefined): string[] {
+    return (addresses ?? []).filter(({ type }) => type !== "Hostname").map(({ address }) => address);
 }
 
 function milliseconds(time: string | null | undefined): number {
