@@ -1,3 +1,5 @@
+import { withoutShortStarts } from "./short-stages";
+
 /**
  * Progress lines. In a provider process stdout is what Pulumi shows, under the stack's row, so every line
  * starts with the resource's name. Secrets never get here: callers log names, numbers and states only.
@@ -9,7 +11,8 @@ export interface Log {
 
 /** `prefix`: name of the resource. */
 export function prefixedLog(prefix: string, write: (line: string) => void = printLine): Log {
-    return { line: (text) => write(`${prefix}: ${text}`) };
+    const tell = withoutShortStarts(write);
+    return { line: (text) => tell(`${prefix}: ${text}`) };
 }
 
 /** Nobody hears it. */

@@ -1,4 +1,5 @@
 import type * as pulumi from "@pulumi/pulumi";
+import { NODE_FIELDS } from "../provider/resource/schema";
 import type { NodeArgs } from "./args";
 import type { ClusterArgs, ConnectionArgs, ControllerAddressArgs, ProxyConnectionArgs } from "./connection-args";
 import { claimHost } from "./hosts";
@@ -54,6 +55,7 @@ export function propertiesOf(name: string, args: NodeArgs): Record<string, unkno
     return {
         ...OUTPUTS,
         ...args,
+        ...hidden(args),
         host: claimHost(args.host, name),
         connection,
         cluster: clusterWithSecrets(args.cluster, connection),
@@ -62,6 +64,17 @@ export function propertiesOf(name: string, args: NodeArgs): Record<string, unkno
         ...withSecret(args, "k0s", "downloadUrl", secretWithLogin),
         owner: [sdk.getOrganization(), sdk.getProject(), sdk.getStack(), name].join("/"),
     };
+}
+
+/**
+ * What is no input, made secret. It will be refused, and Pulumi prints the whole value of a refused property: of a `conection`,
+ * or a key that stands beside `connection` instead of in it.
+ */
+function hidden(args: object): Record<string, unknown> {
+    const strange = Object.entries(args).filter(
+        ([name, value]) => !(name in NODE_FIELDS.controller) && value !== undefined,
+    );
+    return Object.fromEntries(strange.map(([name, value]) => [name, sdk.secret(value)]));
 }
 
 /** The object of that name with one field of it secret; nothing where the program does not give the object. */
@@ -106,7 +119,9 @@ function clusterWithSecrets(
 ): pulumi.Input<ClusterArgs> {
     return lift(cluster, (fields) => ({
         ...fields,
-        controllers: lift(fields.controllers, (list) => list.map((entry) => controllerWithSecrets(entry, own))),
+        controllers: lift(fields.controllers, (list) =>
+            Array.isArray(list) ? list.map((entry) => controllerWithSecrets(entry, own)) : list,
+        ),
     }));
 }
 
@@ -136,7 +151,8 @@ function lift<T extends object>(value: pulumi.Input<T>, change: (value: T) => T)
     return changeObject(value, change);
 }
 
-/** Wrong types are left for `check`, which can name the property. */
+/** Wrong types are left for `check`, which can name the property; a key in place of `{ privateKey }` is still a key. */
 function changeObject<T>(value: T, change: (value: T) => T): T {
-    return typeof value === "object" && value !== null ? change(value) : value;
+    if (typeof value === "object" && value !== null) return change(value);
+    return typeof value === "string" ? (sdk.secret(value) as T) : value;
 }

@@ -111,6 +111,25 @@ describe("secrets in arguments", () => {
         }
     });
 
+    it("are hidden where they stand in the wrong place, as Pulumi prints what is refused", async () => {
+        const wrong = {
+            host: "10.0.0.12",
+            cluster: CLUSTER,
+            conection: LOGIN,
+            token: "t",
+            connection: "key",
+            registry: "me:w",
+        };
+        const properties = propertiesOf("w1", wrong as unknown as MkeControllerNodeArgs);
+        assert.deepEqual(await secretsOf(properties), ["conection", "connection", "registry", "token"]);
+    });
+
+    it("leave it to the provider to say that the controllers are no list", () => {
+        const args = { host: "10.0.0.12", cluster: { controllers: { host: "10.0.0.11" } } };
+        const properties = propertiesOf("w1", args as unknown as MkeControllerNodeArgs);
+        assert.deepEqual(properties["cluster"], args.cluster);
+    });
+
     it("are marked where a part is an output", async () => {
         const connection: pulumi.Output<ConnectionArgs> = pulumi.output({ password: "w" });
         const cluster = pulumi.output({ controllers: [{ host: "a", connection: { password: "w" } }] });

@@ -230,10 +230,10 @@ export async function sideBySide<T, R>(all: readonly T[], limit: number, action:
     return results;
 }
 
-/** Names of the stages that an action starts, in order, as a user sees them. */
+/** Names of the stages that an action carries out, in order, as a user sees them. */
 export async function stagesOf(action: () => Promise<unknown>): Promise<string[]> {
     const lines = await linesOf(action);
-    return lines.flatMap((line) => /^[^:]+: (?<stage>.+) …$/.exec(line)?.groups?.["stage"] ?? []);
+    return lines.flatMap((line) => /^[^:]+: (?<stage>.+?) … .* after [\d.]+ s$/.exec(line)?.groups?.["stage"] ?? []);
 }
 
 /** What is printed meanwhile. Nothing else may run in this process. */
