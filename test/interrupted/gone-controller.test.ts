@@ -37,10 +37,13 @@ describe("a worker's join that was killed, and whose controller was removed befo
             await killed(world, () => world.create("w1", through("c2")));
             assert.ok(watch.hasKilled);
             await controller.delete(c2.id, c2.outs);
-            // What it was given leads nowhere now; a kubelet that runs already would find that out in time.
-            world.sim.find("w1").stopService();
-            world.sim.find("w1").startService();
             await world.rest();
+            // What it was given leads nowhere now. The simulated kubelet does not lose its API with its server.
+            world.sim.cluster.store.update(RESOURCES.nodes, "w1", (one) => {
+                const lastTransitionTime = new Date(Date.now() - 120_000).toISOString().replace(/\.\d+Z$/, "Z");
+                const conditions = [{ type: "Ready", status: "Unknown", lastTransitionTime }];
+                one.status = { ...one.status, conditions };
+            });
             const { outs } = await world.create("w1");
             assert.equal(outs["status"], "ready");
             assert.equal(serverOf("w1"), `https://${world.sim.find("c1").address}:6443`);
