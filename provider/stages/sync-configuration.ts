@@ -123,10 +123,16 @@ async function judge(
     const { operation, chosenHere, found, deadline } = survey;
     const { path, use } = reference;
     // It lies in the helper's data directory, and this node's is another one.
-    if (isMadeByK0s(path, operation.cluster.helperFacts.dataDir)) return void found.missing.push(reference);
+    if (isMadeByK0s(path, operation.cluster.helperFacts.dataDir)) {
+        found.missing.push(reference);
+        return undefined;
+    }
     const sides = seen.get(path);
     if (sides === undefined) return undefined;
-    if (use === "output") return void judgeOutput(path, seen, found);
+    if (use === "output") {
+        judgeOutput(path, seen, found);
+        return undefined;
+    }
     const { helper, target } = sides;
     if (target.kind === "directory" || target.kind === "other") {
         if (helper.kind === "file" && !chosenHere.has(path)) found.different.push(reference);
@@ -134,7 +140,8 @@ async function judge(
     }
     if (keepsItsOwn(survey, path, sides)) return operation.target.readFile(path, deadline);
     if (helper.kind === "file") return judgeFile(survey, reference, sides);
-    return void judgeNoFile(reference, helper, seen, found);
+    judgeNoFile(reference, helper, seen, found);
+    return undefined;
 }
 
 /** The target's file counts where the helper has none to compare it with, and where the program means it. */
