@@ -5,7 +5,7 @@ import { Deadline, type Look, waitFor } from "../provider/deadline";
 import { engineAddress, EngineGoneError, requireEngine, twiceInARow } from "../provider/engine";
 import { withLock } from "../provider/lock";
 import { silentLog } from "../provider/log";
-import { runStage } from "../provider/pipelines/stage";
+import { runStage } from "../provider/stages/stage";
 import { freePorts } from "./support/program";
 
 const PROVIDER = "/x/node_modules/@pulumi/pulumi/cmd/dynamic-provider/index.js";

@@ -24,12 +24,10 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     decide: ["facts"],
     adapters: ["facts"],
     lock: ["adapters"],
-    stages: ["decide", "facts", "adapters", "lock", "pipelines"],
+    stages: ["decide", "facts", "adapters", "lock"],
     pipelines: ["stages", "decide", "facts", "lock"],
     resource: ["pipelines", "stages", "decide", "facts", "adapters", "lock"],
 };
-/** What a pipeline hands to its stages. */
-const HANDED_DOWN = ["pipelines/operation", "pipelines/stage", "pipelines/timing"];
 
 describe("the folders of the provider", () => {
     it("use each other one way, as docs/architecture.md has it", () => {
@@ -62,7 +60,6 @@ describe("the folders of the provider", () => {
 function isForbidden({ from, of }: Use): boolean {
     const [user, used] = [folderOf(from), folderOf(of)];
     if (!FILES.includes(of) || used === "." || used === user) return false;
-    if (user === "stages" && used === "pipelines") return !HANDED_DOWN.includes(of);
     return MAY_USE[user]?.includes(used) !== true;
 }
 

@@ -1,5 +1,5 @@
 import { type ClusterFacts, type Member, memberIdToHex, type NodeObject } from "../facts/cluster";
-import { normalAddress, sharedAddresses } from "./address";
+import { normalAddress, sharedAddresses } from "../address";
 import type { Topic } from "./refusal";
 
 /** How long a Node may be NotReady before it counts (safety.md 22): every fresh one wobbles once, 5–8 s (observed.md). */

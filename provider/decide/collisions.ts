@@ -1,6 +1,6 @@
 import type { ClusterFacts } from "../facts/cluster";
 import type { HostFacts } from "../facts/host";
-import { addressesOf, sharedAddresses } from "./address";
+import { addressesOf, sharedAddresses } from "../address";
 import { objectNameOf } from "./names";
 import { isNodeOf } from "./scenario";
 

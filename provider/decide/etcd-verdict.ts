@@ -5,7 +5,7 @@ import {
     memberIdFromHex,
     memberIdToHex,
 } from "../facts/cluster";
-import { sharedAddresses } from "./address";
+import { sharedAddresses } from "../address";
 import { describeMember } from "./cluster-health";
 import { cellFor } from "./matrix";
 import { outcomeOf, strictest } from "./strictest";

@@ -1,7 +1,7 @@
 import type { PatchOperation } from "../adapters/kube/mke";
 import { sameFlags } from "../flags";
 import type { NodeInputs, Role } from "../inputs";
-import { normalAddress } from "./address";
+import { normalAddress } from "../address";
 import { unitAfter } from "./unit-flags";
 
 /** How an add or a removal changes `spec.hosts`. */

@@ -1,7 +1,7 @@
 import type { HostFacts } from "../facts/host";
 import { hostnameOverride } from "../flags";
 import type { NodeInputs } from "../inputs";
-import { normalAddress, sharedAddresses } from "./address";
+import { normalAddress, sharedAddresses } from "../address";
 
 /** Whose a Node is (safety.md 6): organisation/project/stack/name. */
 export const OWNER_ANNOTATION = "pulumi-mke/owner";

@@ -1,6 +1,6 @@
 import type { HostFacts, OperationRecord } from "../facts/host";
 import { kindOf } from "../inputs";
-import { addressesOf, sharedAddresses } from "./address";
+import { addressesOf, sharedAddresses } from "../address";
 import { describeMember } from "./cluster-health";
 import { nameCollisions } from "./collisions";
 import { isOurs, markerOf, ownership } from "./identity";

@@ -1,7 +1,7 @@
 import { type ClusterFacts, type Member, memberIdFromHex, memberIdToHex, type NodeObject } from "../facts/cluster";
 import type { OperationRecord } from "../facts/host";
 import { kindOf } from "../inputs";
-import { addressesOf, normalAddress } from "./address";
+import { addressesOf, normalAddress } from "../address";
 import { describeMember } from "./cluster-health";
 import { type Verdict, type VerdictReport, verdictFor } from "./etcd-verdict";
 import { markerOf, type Mark, whichCluster } from "./identity";

@@ -1,7 +1,7 @@
 import type { ControlNodeObject, Member, NodeObject } from "../facts/cluster";
 import type { HostFacts, OperationRecord } from "../facts/host";
 import { kindOf } from "../inputs";
-import { addressesOf, normalAddress, sharedAddresses } from "./address";
+import { addressesOf, normalAddress, sharedAddresses } from "../address";
 import { describeMember } from "./cluster-health";
 import { eraOf } from "./era";
 import { leaveWasOurs, type VerdictReport } from "./etcd-verdict";

@@ -1,7 +1,7 @@
 import type { ClusterFacts } from "../facts/cluster";
 import type { HostFacts, UnitFacts } from "../facts/host";
 import type { Role } from "../inputs";
-import { addressesOf, sharedAddresses } from "./address";
+import { addressesOf, sharedAddresses } from "../address";
 import { describeMember } from "./cluster-health";
 
 export type RoleVerdict =

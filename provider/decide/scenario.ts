@@ -1,6 +1,6 @@
 import type { ClusterFacts, NodeObject } from "../facts/cluster";
 import type { HostFacts, UnitFacts } from "../facts/host";
-import { addressesOf, sharedAddresses } from "./address";
+import { addressesOf, sharedAddresses } from "../address";
 import { isController, whichCluster } from "./identity";
 import { MATRIX, type Scenario } from "./matrix";
 import { type Refusal, refuse } from "./refusal";

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import type { ClusterFacts, NodeObject } from "../facts/cluster";
 import type { HostFacts } from "../facts/host";
-import { normalAddress, sharedAddresses } from "./address";
+import { normalAddress, sharedAddresses } from "../address";
 import { API_SERVER_ANNOTATION } from "./names";
 
 /**

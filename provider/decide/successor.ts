@@ -1,5 +1,5 @@
 import type { Member, NodeObject } from "../facts/cluster";
-import { addressesOf, sharedAddresses } from "./address";
+import { addressesOf, sharedAddresses } from "../address";
 import type { RemovalSituation } from "./plan-types";
 
 /** The Node of another machine that has the address now: what goes by the address is its by now. */

@@ -3,7 +3,7 @@ import type { Host } from "../adapters/host";
 import { connectKube } from "../adapters/kube/client";
 import type { Deadline } from "../deadline";
 import { ConnectionError, MkeError, reasonOf, RefusedError } from "../errors";
-import { sharedAddresses } from "../decide/address";
+import { sharedAddresses } from "../address";
 import type { Connection, ControllerAddress } from "../inputs";
 import type { Log } from "../log";
 import { type ClusterConnection, connectController, type ControllerClients, NoCluster, Unusable } from "./controller";

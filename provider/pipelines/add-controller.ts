@@ -26,10 +26,10 @@ import {
     syncRegistryCa,
 } from "./material";
 import { registerWithMke } from "./mke";
-import type { HostOperation } from "./operation";
+import type { HostOperation } from "../stages/operation";
 import { deleteStaleObject } from "./settle-node";
-import { runStage } from "./stage";
-import { COMMAND_SECONDS, commandDeadline, JOIN_LEASE_SECONDS, SHORT_LEASE_SECONDS } from "./timing";
+import { runStage } from "../stages/stage";
+import { COMMAND_SECONDS, commandDeadline, JOIN_LEASE_SECONDS, SHORT_LEASE_SECONDS } from "../stages/timing";
 
 /**
  * Joins one blank host as a voting controller (spec/002, "Control plane node addition"). `stale`: the EtcdMember that a removal of

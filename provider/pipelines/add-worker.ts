@@ -9,9 +9,9 @@ import { uncordonNode } from "../stages/drain-node";
 import { checkBeforeJoin } from "./checks";
 import { labelForSelinux, relabelForSelinux, syncRegistryCa } from "./material";
 import { registerWithMke } from "./mke";
-import type { HostOperation } from "./operation";
-import { runStage } from "./stage";
-import { COMMAND_SECONDS, commandDeadline } from "./timing";
+import type { HostOperation } from "../stages/operation";
+import { runStage } from "../stages/stage";
+import { COMMAND_SECONDS, commandDeadline } from "../stages/timing";
 
 /** Joins one blank host as a worker (spec/002, "Worker node addition"). No controller is touched. */
 export async function addWorker(operation: HostOperation): Promise<void> {

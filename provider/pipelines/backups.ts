@@ -2,8 +2,8 @@ import type { Deadline } from "../deadline";
 import { EngineGoneError } from "../engine";
 import { messageOf } from "../errors";
 import { type BackupMoment, backUpOnHelper, backUpToDirectory } from "../stages/backup";
-import type { Operation } from "./operation";
-import { type Outcome, runStage } from "./stage";
+import type { Operation } from "../stages/operation";
+import { type Outcome, runStage } from "../stages/stage";
 
 /**
  * A backup of the cluster before or after its etcd members change (safety.md 23; spec/002, "Pre-operation backup",

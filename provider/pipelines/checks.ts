@@ -5,9 +5,9 @@ import { checkVersions } from "../stages/check-versions";
 import { preflight } from "../stages/preflight";
 import { needsSource, verifySource } from "../stages/verify-source";
 import { checkMke } from "./mke";
-import type { HostOperation, Operation } from "./operation";
-import { runStage } from "./stage";
-import { CHECK_SECONDS } from "./timing";
+import type { HostOperation, Operation } from "../stages/operation";
+import { runStage } from "../stages/stage";
+import { CHECK_SECONDS } from "../stages/timing";
 
 /**
  * What spec/002 checks before a blank host receives k0s, for either role; nothing is changed. `controllers` are those that

@@ -4,9 +4,9 @@ import { labelSelinux, relabelSelinux } from "../stages/label-selinux";
 import { putOn } from "../stages/record-operation";
 import { giveOwners, planConfiguration, syncConfiguration as copyConfiguration } from "../stages/sync-configuration";
 import { syncRegistry } from "../stages/sync-registry";
-import type { HostOperation, Machine } from "./operation";
-import { runStage } from "./stage";
-import { CHECK_SECONDS, COMMAND_SECONDS, commandDeadline } from "./timing";
+import type { HostOperation, Machine } from "../stages/operation";
+import { runStage } from "../stages/stage";
+import { CHECK_SECONDS, COMMAND_SECONDS, commandDeadline } from "../stages/timing";
 
 /** What the joining controller needs of the helper's files; a check, so that nothing was changed when it refuses. */
 export async function checkConfiguration(operation: HostOperation): Promise<CopyPlan> {

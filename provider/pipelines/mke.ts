@@ -1,9 +1,9 @@
 import { addHost, type DecideHosts, removeHost } from "../decide/mke-hosts";
 import { foreseeRegistration, updateMkeConfig } from "../stages/update-mke-config";
 import { redistributeWorkloads, waitForAddons, waitForRelease } from "../stages/scale-mke";
-import type { HostOperation, Operation } from "./operation";
-import { runStage } from "./stage";
-import { CHECK_SECONDS } from "./timing";
+import type { HostOperation, Operation } from "../stages/operation";
+import { runStage } from "../stages/stage";
+import { CHECK_SECONDS } from "../stages/timing";
 
 /** Before anything is changed: the host will be able to be listed in MkeConfig. Nothing where the cluster has none. */
 export async function checkMke(operation: HostOperation): Promise<void> {

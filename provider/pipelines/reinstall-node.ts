@@ -1,4 +1,4 @@
-import { sharedAddresses } from "../decide/address";
+import { sharedAddresses } from "../address";
 import { Deadline } from "../deadline";
 import { CommandError, messageOf, TimeoutError, withAdvice } from "../errors";
 import type { NodeSettings, OperationRecord } from "../facts/host";
@@ -21,9 +21,15 @@ import { verifyEtcdCluster, waitForApi } from "../stages/verify-controller";
 import { waitForNode } from "../stages/wait-for-node";
 import { waitForService } from "../stages/wait-for-service";
 import { changeEntry } from "./mke";
-import type { HostOperation } from "./operation";
-import { runStage } from "./stage";
-import { CHECK_SECONDS, COMMAND_SECONDS, commandDeadline, JOIN_LEASE_SECONDS, SHORT_LEASE_SECONDS } from "./timing";
+import type { HostOperation } from "../stages/operation";
+import { runStage } from "../stages/stage";
+import {
+    CHECK_SECONDS,
+    COMMAND_SECONDS,
+    commandDeadline,
+    JOIN_LEASE_SECONDS,
+    SHORT_LEASE_SECONDS,
+} from "../stages/timing";
 
 /** What `before` and the program differ in, as far as the host does not have it already; undefined: nothing. */
 export async function foreseeReinstall(

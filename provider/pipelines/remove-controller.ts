@@ -1,6 +1,6 @@
 import type { RemovePlan } from "../decide/plan";
 import { Deadline } from "../deadline";
-import { sharedAddresses } from "../decide/address";
+import { sharedAddresses } from "../address";
 import { type ClusterFacts, type Member, memberIdFromHex } from "../facts/cluster";
 import { requireStableCluster, verifyMembership } from "../stages/check-cluster";
 import {
@@ -16,10 +16,10 @@ import { stopService } from "../stages/reset-host";
 import { backUp } from "./backups";
 import { checkVersionsBeforeRemoval } from "./checks";
 import { removeEtcdMaintenance } from "./material";
-import type { Operation } from "./operation";
+import type { Operation } from "../stages/operation";
 import { deregister, drain, recordRemoval, resetMachine, type WorkerRemoval } from "./remove-worker";
-import { runStage } from "./stage";
-import { COMMAND_SECONDS, commandDeadline, JOIN_LEASE_SECONDS, SHORT_LEASE_SECONDS } from "./timing";
+import { runStage } from "../stages/stage";
+import { COMMAND_SECONDS, commandDeadline, JOIN_LEASE_SECONDS, SHORT_LEASE_SECONDS } from "../stages/timing";
 
 /** What of a controller is left to remove: decided by the matrix, found in the facts. */
 export interface ControllerRemoval

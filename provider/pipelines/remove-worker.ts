@@ -8,9 +8,9 @@ import { markHost, recordInLock, recordOf } from "../stages/record-operation";
 import { cleanFolders, resetHost, stopService, takeAway } from "../stages/reset-host";
 import { checkVersionsBeforeRemoval } from "./checks";
 import { deregisterFromMke } from "./mke";
-import type { HostOperation, Machine, Operation } from "./operation";
-import { runStage } from "./stage";
-import { COMMAND_SECONDS, commandDeadline } from "./timing";
+import type { HostOperation, Machine, Operation } from "../stages/operation";
+import { runStage } from "../stages/stage";
+import { COMMAND_SECONDS, commandDeadline } from "../stages/timing";
 
 /** What of a node is left to remove: decided by the matrix, found in the facts. */
 export interface WorkerRemoval extends Pick<RemovePlan, "steps" | "node">, Partial<Pick<RemovePlan, "successor">> {

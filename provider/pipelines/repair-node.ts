@@ -2,10 +2,10 @@ import type { Repair } from "../decide/repair";
 import { uncordonNode } from "../stages/drain-node";
 import { startService } from "../stages/install-service";
 import { waitForService } from "../stages/wait-for-service";
-import type { HostOperation } from "./operation";
+import type { HostOperation } from "../stages/operation";
 import { adoptNode, restartNode, waitForReady } from "./settle-node";
-import { runStage } from "./stage";
-import { COMMAND_SECONDS } from "./timing";
+import { runStage } from "../stages/stage";
+import { COMMAND_SECONDS } from "../stages/timing";
 
 /** Carries out one row of the repair table (safety.md 13). Never resets, never removes; a healthy node is only marked again. */
 export async function repairNode(operation: HostOperation, { action, uncordon }: Repair): Promise<void> {

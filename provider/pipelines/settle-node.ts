@@ -1,4 +1,4 @@
-import { memberAt } from "../decide/address";
+import { memberAt } from "../address";
 import { markerOf } from "../decide/identity";
 import { type EtcdMemberObject, memberIdToHex } from "../facts/cluster";
 import { deleteEtcdMember } from "../stages/delete-objects";
@@ -9,9 +9,9 @@ import { blankLeftToken, restartService } from "../stages/install-service";
 import { requireQuorumWithout, waitForService } from "../stages/wait-for-service";
 import { waitForNode } from "../stages/wait-for-node";
 import { registerWithMke } from "./mke";
-import type { HostOperation } from "./operation";
-import { runStage } from "./stage";
-import { COMMAND_SECONDS } from "./timing";
+import type { HostOperation } from "../stages/operation";
+import { runStage } from "../stages/stage";
+import { COMMAND_SECONDS } from "../stages/timing";
 
 /** A host that is already what it should be: marker, annotation and MkeConfig, nothing else (scenario 2). */
 export async function adoptNode(operation: HostOperation): Promise<void> {

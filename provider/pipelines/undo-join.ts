@@ -2,10 +2,10 @@ import type { Undo } from "../decide/plan";
 import { removeUnstarted } from "../stages/leave-etcd";
 import { proveLock } from "../stages/prove-lock";
 import { stopService } from "../stages/reset-host";
-import type { HostOperation } from "./operation";
+import type { HostOperation } from "../stages/operation";
 import { resetMachine } from "./remove-worker";
-import { runStage } from "./stage";
-import { commandDeadline } from "./timing";
+import { runStage } from "../stages/stage";
+import { commandDeadline } from "../stages/timing";
 
 /** Takes back what our own interrupted join left, so that the join starts from nothing (safety.md 11). */
 export async function undoJoin(operation: HostOperation, undo: Undo): Promise<void> {

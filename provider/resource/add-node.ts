@@ -8,7 +8,7 @@ import type { NodeKind } from "../inputs";
 import type { HeldLock } from "../lock";
 import { addController, continueController } from "../pipelines/add-controller";
 import { addWorker, continueWorker } from "../pipelines/add-worker";
-import type { HostOperation } from "../pipelines/operation";
+import type { HostOperation } from "../stages/operation";
 import { correctSettings } from "../pipelines/reinstall-node";
 import { adoptNode, restartNode, waitForReady } from "../pipelines/settle-node";
 import { undoJoin } from "../pipelines/undo-join";

@@ -1,6 +1,6 @@
 import { resourceId } from "../decide/names";
 import type { NodeInputs, NodeKind } from "../inputs";
-import type { HostOperation } from "../pipelines/operation";
+import type { HostOperation } from "../stages/operation";
 import { type Addition, foreseeAdd, performAdd } from "./add-node";
 import { foundHalfMade, foundReady } from "./found";
 import { newToken } from "./ownership";

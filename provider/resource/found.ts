@@ -1,8 +1,8 @@
 import { Deadline } from "../deadline";
-import { memberAt } from "../decide/address";
+import { memberAt } from "../address";
 import { memberIdToHex } from "../facts/cluster";
 import { readCluster } from "../facts/cluster-view";
-import type { HostOperation } from "../pipelines/operation";
+import type { HostOperation } from "../stages/operation";
 import { probePaths } from "./session";
 import type { FoundOutputs, NodeOutputs } from "./state";
 

@@ -2,7 +2,7 @@ import type { Etcd } from "../adapters/etcd";
 import { connectEtcd } from "../adapters/etcd/client";
 import type { LeaseObject } from "../adapters/kube";
 import { Deadline } from "../deadline";
-import { sharedAddresses } from "../decide/address";
+import { sharedAddresses } from "../address";
 import { isOtherMachine } from "../decide/identity";
 import { nodeNameOf, peerAddressOf } from "../decide/names";
 import type { TargetEtcd } from "../decide/plan";

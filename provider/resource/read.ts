@@ -1,4 +1,4 @@
-import { memberAt } from "../decide/address";
+import { memberAt } from "../address";
 import { isGone } from "../decide/gone";
 import { removeHost } from "../decide/mke-hosts";
 import type { RepairAction } from "../decide/repair";

@@ -3,7 +3,7 @@ import { nodeNameOf } from "../decide/names";
 import type { NodeKind } from "../inputs";
 import { RefusedError } from "../errors";
 import type { HeldLock } from "../lock";
-import type { HostOperation } from "../pipelines/operation";
+import type { HostOperation } from "../stages/operation";
 import { removeController } from "../pipelines/remove-controller";
 import { removeWorker } from "../pipelines/remove-worker";
 import { type Addition, performAdd } from "./add-node";

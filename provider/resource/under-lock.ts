@@ -4,7 +4,7 @@ import type { OperationRecord } from "../facts/host";
 import type { NodeKind } from "../inputs";
 import { type HeldLock, type LockKind, type LockRequest, type OperationLock, withLock } from "../lock";
 import { isHeld, recordLeft } from "../lock/peek";
-import type { HostOperation, Operation } from "../pipelines/operation";
+import type { HostOperation, Operation } from "../stages/operation";
 import { refuseIfSaid } from "./decide";
 import type { Situation } from "./look";
 import type { Session } from "./session";

@@ -1,5 +1,5 @@
 import type { Deadline } from "../deadline";
-import type { HostOperation } from "../pipelines/operation";
+import type { HostOperation } from "./operation";
 
 /** The API server this node's kubelet uses, from the host itself: `https://10.0.0.1:6443`. */
 export async function readApiServer(

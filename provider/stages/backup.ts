@@ -7,8 +7,8 @@ import { LocalDirectory } from "../adapters/local/new-file";
 import type { Deadline } from "../deadline";
 import { ConnectionError } from "../errors";
 import type { BackupInputs } from "../inputs";
-import type { Operation } from "../pipelines/operation";
-import type { Outcome } from "../pipelines/stage";
+import type { Operation } from "./operation";
+import type { Outcome } from "./stage";
 import { referredFiles } from "./referred-files";
 
 const STAGE = "backing up";

@@ -5,7 +5,7 @@ import { howToLeave, type LeaveMethod, mayAdd, mayRemove, type Permission } from
 import { RefusedError } from "../errors";
 import { type ClusterFacts, type Member, memberIdToHex } from "../facts/cluster";
 import { readCluster } from "../facts/cluster-view";
-import type { Operation } from "../pipelines/operation";
+import type { Operation } from "./operation";
 
 const LOOK_SECONDS = 30;
 

@@ -4,8 +4,8 @@ import { RefusedError } from "../errors";
 import { type ClusterFacts, memberIdToHex } from "../facts/cluster";
 import { readCluster } from "../facts/cluster-view";
 import { LOCK_NAMESPACE, LOCK_SELECTOR, TransitionWatch } from "../lock";
-import type { Operation } from "../pipelines/operation";
-import type { Outcome } from "../pipelines/stage";
+import type { Operation } from "./operation";
+import type { Outcome } from "./stage";
 
 /**
  * Nothing starts on a cluster that is not healthy (spec/002, "Cluster state check", "Etcd cluster state check"). What passes

@@ -3,8 +3,8 @@ import { apiServerOf, joinPortOf } from "../adapters/k0s/api-address";
 import { PORTS } from "../adapters/k0s/paths";
 import type { Deadline } from "../deadline";
 import { RefusedError } from "../errors";
-import { type HostOperation, runsWorkloads } from "../pipelines/operation";
-import type { Outcome } from "../pipelines/stage";
+import { type HostOperation, runsWorkloads } from "./operation";
+import type { Outcome } from "./stage";
 
 /** A packet that is dropped never answers; four seconds outlast two retransmissions of a SYN. */
 const PROBE_TIMEOUT = 4000;

@@ -1,7 +1,7 @@
 import { versionConflicts } from "../decide/component-versions";
 import { RefusedError } from "../errors";
-import type { Operation } from "../pipelines/operation";
-import type { Outcome } from "../pipelines/stage";
+import type { Operation } from "./operation";
+import type { Outcome } from "./stage";
 
 /**
  * Versions must agree before anything is changed (spec/002, "components version check"; safety.md 22): of what is installed

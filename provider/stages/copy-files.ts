@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import type { FileFacts, OwnedPath } from "../adapters/host/material";
 import type { Deadline } from "../deadline";
 import { RefusedError } from "../errors";
-import type { HostOperation } from "../pipelines/operation";
+import type { HostOperation } from "./operation";
 import { notePut, putOn } from "./record-operation";
 
 /** What the helper and the target have at the same paths. */

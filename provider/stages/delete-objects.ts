@@ -1,8 +1,8 @@
 import { type Deadline, waitFor } from "../deadline";
 import { RefusedError, TimeoutError } from "../errors";
 import { type ControlNodeObject, type EtcdMemberObject, memberIdToHex, type NodeObject } from "../facts/cluster";
-import type { Operation } from "../pipelines/operation";
-import type { Outcome } from "../pipelines/stage";
+import type { Operation } from "./operation";
+import type { Outcome } from "./stage";
 
 const LEASE_NAMESPACE = "kube-node-lease";
 

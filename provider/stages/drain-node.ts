@@ -2,8 +2,8 @@ import { type Deadline, waitFor } from "../deadline";
 import { CORDON_ANNOTATION } from "../decide/names";
 import { type MkeError, TimeoutError } from "../errors";
 import type { HeldLock } from "../lock";
-import { type Operation, runsWorkloads } from "../pipelines/operation";
-import type { Outcome } from "../pipelines/stage";
+import { type Operation, runsWorkloads } from "./operation";
+import type { Outcome } from "./stage";
 import { Drain } from "./drain-round";
 
 const STAGE = "draining";

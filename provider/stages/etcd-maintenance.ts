@@ -2,8 +2,8 @@ import { posix } from "node:path";
 import { isMadeByK0s } from "../adapters/k0s/references";
 import type { Deadline } from "../deadline";
 import { CommandError } from "../errors";
-import type { HostOperation, Machine } from "../pipelines/operation";
-import type { Outcome } from "../pipelines/stage";
+import type { HostOperation, Machine } from "./operation";
+import type { Outcome } from "./stage";
 import { splitCommandLine } from "../facts/unit-command";
 import {
     type CopyPlan,

@@ -4,9 +4,9 @@ import { TOKEN_PATH } from "../adapters/k0s/paths";
 import { cloudProviderFlags } from "../decide/cloud-provider";
 import { type Deadline, waitFor } from "../deadline";
 import { CommandError, messageOf } from "../errors";
-import { commandDeadline } from "../pipelines/timing";
-import type { HostOperation } from "../pipelines/operation";
-import type { Outcome } from "../pipelines/stage";
+import { commandDeadline } from "./timing";
+import type { HostOperation } from "./operation";
+import type { Outcome } from "./stage";
 
 /** Long enough for k0s's own retries of a join (4 min), short enough to be worthless soon after a failure. */
 const TOKEN_LIFETIME_SECONDS = 30 * 60;

@@ -1,9 +1,9 @@
 import { type Deadline, type Look, waitFor } from "../deadline";
 import { RefusedError } from "../errors";
 import { memberIdToHex } from "../facts/cluster";
-import { normalAddress } from "../decide/address";
+import { normalAddress } from "../address";
 import { hostOf } from "../facts/cluster-view";
-import type { HostOperation } from "../pipelines/operation";
+import type { HostOperation } from "./operation";
 import { requireServiceStays } from "./service-stays";
 
 const STAGE = "joining etcd";

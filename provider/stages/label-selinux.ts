@@ -2,8 +2,8 @@ import type { SelinuxRule } from "../adapters/host/material";
 import { type NodePaths, selinuxPaths, selinuxRules } from "../decide/selinux";
 import type { Deadline } from "../deadline";
 import { RefusedError } from "../errors";
-import type { HostOperation, Machine } from "../pipelines/operation";
-import type { Outcome } from "../pipelines/stage";
+import type { HostOperation, Machine } from "./operation";
+import type { Outcome } from "./stage";
 import { countOf } from "./copy-files";
 import { notePut, putOn } from "./record-operation";
 

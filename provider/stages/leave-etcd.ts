@@ -4,8 +4,8 @@ import { LEAVE_ANNOTATION, LEAVE_OPERATION_ANNOTATION } from "../decide/etcd-ver
 import { type Deadline, type Look, waitFor } from "../deadline";
 import { RefusedError } from "../errors";
 import { type EtcdMemberObject, type Member, memberIdToHex } from "../facts/cluster";
-import type { Operation } from "../pipelines/operation";
-import type { Outcome } from "../pipelines/stage";
+import type { Operation } from "./operation";
+import type { Outcome } from "./stage";
 import { proveRemovable } from "./baseline";
 
 const STAGE = "leaving etcd";

@@ -7,8 +7,8 @@ import {
 } from "../decide/names";
 import { taintsAfter } from "../decide/taints";
 import { ApiError } from "../errors";
-import { type Operation, runsWorkloads } from "../pipelines/operation";
-import type { Outcome } from "../pipelines/stage";
+import { type Operation, runsWorkloads } from "./operation";
+import type { Outcome } from "./stage";
 
 const TAINT_ATTEMPTS = 5;
 

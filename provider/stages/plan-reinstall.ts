@@ -12,7 +12,7 @@ import { CommandError, type ErrorDetails, RefusedError } from "../errors";
 import type { NodeSettings } from "../facts/host";
 import { normalFlags, sameFlags } from "../flags";
 import type { NodeInputs } from "../inputs";
-import type { HostOperation } from "../pipelines/operation";
+import type { HostOperation } from "./operation";
 import { fileReferences } from "./referred-files";
 
 const STAGE = "comparing k0s settings";

@@ -1,7 +1,7 @@
 import { preflightProblems } from "../decide/preflight";
 import { RefusedError } from "../errors";
-import type { HostOperation } from "../pipelines/operation";
-import type { Outcome } from "../pipelines/stage";
+import type { HostOperation } from "./operation";
+import type { Outcome } from "./stage";
 
 /** Host-level checks of a host that is about to receive a fresh k0s (spec/002, "Pre-flight checks"). Changes nothing. */
 export function preflight({ hostFacts, inputs }: HostOperation): Outcome {

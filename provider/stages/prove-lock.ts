@@ -1,5 +1,5 @@
 import { type Deadline, waitFor } from "../deadline";
-import type { Operation } from "../pipelines/operation";
+import type { Operation } from "./operation";
 import { tellingProgress } from "../progress";
 
 const STAGE = "holding the lock";

@@ -3,8 +3,8 @@ import { memberIdToHex } from "../facts/cluster";
 import { givenFlags } from "../decide/flag-drift";
 import { markerOf } from "../decide/identity";
 import type { OperationRecord, PutOnHost } from "../facts/host";
-import type { HostOperation, Machine, Operation } from "../pipelines/operation";
-import type { Outcome } from "../pipelines/stage";
+import type { HostOperation, Machine, Operation } from "./operation";
+import type { Outcome } from "./stage";
 
 /**
  * Writes what is about to happen into the lock before the first change, so that a killed operation is recognised as ours

@@ -2,7 +2,7 @@ import { Registry } from "../adapters/registry/client";
 import { loginFrom, type RegistryLogin } from "../adapters/registry/docker-config";
 import { type ArtifactReference, parseReference, registryOf } from "../adapters/registry/reference";
 import { InputError } from "../errors";
-import type { Operation } from "../pipelines/operation";
+import type { Operation } from "./operation";
 
 /** A registry that can be read from, and what is wanted of it. */
 export interface OpenRegistry {

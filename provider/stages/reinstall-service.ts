@@ -1,12 +1,12 @@
-import { memberAt } from "../decide/address";
+import { memberAt } from "../address";
 import { describeHealth } from "../decide/plan-common";
 import { mayRestart } from "../decide/restart";
 import { type Deadline, waitFor } from "../deadline";
 import { RefusedError } from "../errors";
 import type { Member } from "../facts/cluster";
 import { readCluster } from "../facts/cluster-view";
-import { type HostOperation, runsWorkloads } from "../pipelines/operation";
-import type { Outcome } from "../pipelines/stage";
+import { type HostOperation, runsWorkloads } from "./operation";
+import type { Outcome } from "./stage";
 import { proveUnchanged } from "./baseline";
 import type { PlannedContent, ReinstallPlan } from "./plan-reinstall";
 

@@ -1,7 +1,7 @@
 import { DROP_INS } from "../adapters/k0s/containerd-config";
 import type { Deadline } from "../deadline";
-import type { Machine } from "../pipelines/operation";
-import type { Outcome } from "../pipelines/stage";
+import type { Machine } from "./operation";
+import type { Outcome } from "./stage";
 import { unlabelSelinux } from "./label-selinux";
 import { putOn } from "./record-operation";
 

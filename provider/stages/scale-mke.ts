@@ -4,8 +4,8 @@ import { MKE_NAMESPACES, redistributed, releaseFor, unsettled } from "../decide/
 import { type Deadline, waitFor } from "../deadline";
 import { EngineGoneError } from "../engine";
 import { MkeError } from "../errors";
-import type { Operation } from "../pipelines/operation";
-import type { Outcome } from "../pipelines/stage";
+import type { Operation } from "./operation";
+import type { Outcome } from "./stage";
 import { shortList } from "../text";
 
 /** Each of them is a clause of its own. */

@@ -1,6 +1,6 @@
 import type { Deadline } from "../deadline";
 import { CommandError } from "../errors";
-import type { HostOperation } from "../pipelines/operation";
+import type { HostOperation } from "./operation";
 
 const JOURNAL_LINES = 20;
 

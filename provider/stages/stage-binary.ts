@@ -3,8 +3,8 @@ import { stat } from "node:fs/promises";
 import { findK0sLayer, openK0s } from "../adapters/registry/k0s-artifact";
 import type { Deadline } from "../deadline";
 import { CommandError, InputError, RefusedError } from "../errors";
-import type { HostOperation } from "../pipelines/operation";
-import type { Outcome } from "../pipelines/stage";
+import type { HostOperation } from "./operation";
+import type { Outcome } from "./stage";
 import { openRegistry } from "./registry-access";
 
 const STAGE = "staging k0s";

@@ -5,8 +5,8 @@ import { parseK0sYaml } from "../adapters/k0s/yaml";
 import type { Topic } from "../decide/refusal";
 import type { Deadline } from "../deadline";
 import { RefusedError } from "../errors";
-import type { HostOperation } from "../pipelines/operation";
-import type { Outcome } from "../pipelines/stage";
+import type { HostOperation } from "./operation";
+import type { Outcome } from "./stage";
 import {
     type BothSides,
     type CopyPlan,

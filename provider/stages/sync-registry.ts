@@ -6,8 +6,8 @@ import {
     registrySettings,
 } from "../adapters/k0s/containerd-config";
 import type { Deadline } from "../deadline";
-import type { HostOperation } from "../pipelines/operation";
-import type { Outcome } from "../pipelines/stage";
+import type { HostOperation } from "./operation";
+import type { Outcome } from "./stage";
 import {
     type BothSides,
     type CopyPlan,

@@ -1,7 +1,7 @@
 import { addHost, type DecideHosts } from "../decide/mke-hosts";
 import { type Deadline, waitFor } from "../deadline";
 import { RefusedError } from "../errors";
-import type { Operation } from "../pipelines/operation";
+import type { Operation } from "./operation";
 
 const STAGE = "updating MkeConfig";
 /** What is said where the CRD is there and its one object is not. */

@@ -3,8 +3,8 @@ import { connectKube } from "../adapters/kube/client";
 import { type Deadline, waitFor } from "../deadline";
 import { RefusedError } from "../errors";
 import { memberIdToHex } from "../facts/cluster";
-import type { HostOperation } from "../pipelines/operation";
-import type { Outcome } from "../pipelines/stage";
+import type { HostOperation } from "./operation";
+import type { Outcome } from "./stage";
 
 /** The new node's own etcd must serve the helper's cluster: a controller without data and token starts another one. */
 export async function verifyEtcdCluster(

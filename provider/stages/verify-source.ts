@@ -1,7 +1,7 @@
 import { findK0sLayer } from "../adapters/registry/k0s-artifact";
 import { type Deadline, waitFor } from "../deadline";
-import type { HostOperation } from "../pipelines/operation";
-import type { Outcome } from "../pipelines/stage";
+import type { HostOperation } from "./operation";
+import type { Outcome } from "./stage";
 import { openRegistry } from "./registry-access";
 
 const STAGE = "verifying the registry";

@@ -1,7 +1,7 @@
 import { type Deadline, type Look, waitFor, type WaitOptions } from "../deadline";
 import type { NodeObject } from "../facts/cluster";
-import { type HostOperation, runsWorkloads } from "../pipelines/operation";
-import type { Outcome } from "../pipelines/stage";
+import { type HostOperation, runsWorkloads } from "./operation";
+import type { Outcome } from "./stage";
 import { requireServiceStays } from "./service-stays";
 
 const STAGE = "waiting for the Node";

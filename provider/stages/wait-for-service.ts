@@ -1,12 +1,12 @@
-import { memberAt } from "../decide/address";
+import { memberAt } from "../address";
 import { countVoters, describeHealth } from "../decide/plan-common";
 import { majority } from "../decide/quorum";
 import { type Deadline, waitFor, type WaitOptions } from "../deadline";
 import { RefusedError } from "../errors";
 import type { Member } from "../facts/cluster";
 import { readCluster } from "../facts/cluster-view";
-import type { HostOperation } from "../pipelines/operation";
-import type { Outcome } from "../pipelines/stage";
+import type { HostOperation } from "./operation";
+import type { Outcome } from "./stage";
 import { requireServiceStays } from "./service-stays";
 
 /** Its counter is that of systemd, which a start by us sets back. */

@@ -1,8 +1,8 @@
 import { configForJoiner } from "../adapters/k0s/config";
 import { CONFIG_PATH } from "../adapters/k0s/paths";
 import type { Deadline } from "../deadline";
-import type { HostOperation } from "../pipelines/operation";
-import type { Outcome } from "../pipelines/stage";
+import type { HostOperation } from "./operation";
+import type { Outcome } from "./stage";
 
 const CONFIG_MODE = 0o600;
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { afterEach, describe, it } from "mocha";
 import type { Host } from "../../provider/adapters/host";
 import { CommandError, TimeoutError } from "../../provider/errors";
-import type { HostOperation } from "../../provider/pipelines/operation";
+import type { HostOperation } from "../../provider/stages/operation";
 import { reinstallNode } from "../../provider/pipelines/reinstall-node";
 import type { ReinstallPlan } from "../../provider/stages/plan-reinstall";
 import { cluster, controllerHost, node, stopped, workerHost } from "../decide/build";

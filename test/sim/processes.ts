@@ -78,7 +78,7 @@ export class ProviderProcess {
         const stretch = { SHORT_LEASE_SECONDS: life, JOIN_LEASE_SECONDS: joinLife };
         return `exports.handler = () => {
             Object.assign(require(${file("lock/timing")}).DEFAULT_TIMING, ${JSON.stringify(lock)});
-            Object.assign(require(${file("pipelines/timing")}), ${JSON.stringify(stretch)});
+            Object.assign(require(${file("stages/timing")}), ${JSON.stringify(stretch)});
             return require("pulumi-mke/provider").${kind};
         };`;
     }

@@ -8,7 +8,7 @@ import type { ClusterFacts } from "../../provider/facts/cluster";
 import type { HostFacts } from "../../provider/facts/host";
 import type { NodeInputs } from "../../provider/inputs";
 import type { HeldLock } from "../../provider/lock";
-import type { HostOperation } from "../../provider/pipelines/operation";
+import type { HostOperation } from "../../provider/stages/operation";
 import { address, blankHost, cluster, TOKEN } from "../decide/build";
 import { type Calls, recorded } from "./fake-calls";
 import { type EtcdState, fakeEtcd, listed } from "./fake-etcd";

@@ -1,4 +1,4 @@
-import type { Member } from "../facts/cluster";
+import type { Member } from "./facts/cluster";
 
 /** One spelling for an address: IPv6 compressed and without brackets or zone, everything in lower case. */
 export function normalAddress(address: string): string {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "mocha";
 import type { Deadline } from "../../provider/deadline";
-import { runStage } from "../../provider/pipelines/stage";
+import { runStage } from "../../provider/stages/stage";
 
 describe("a stage", () => {
     let lines: string[];
