@@ -1,4 +1,5 @@
 import type { Era } from "./era";
+import { counted } from "../text";
 
 /** How many of a cluster's voters count, and what the target is among them. */
 export interface Removal {
@@ -41,7 +42,7 @@ export function mayRemove({ voters, healthy, targetIsVoter, targetHealthy, minCo
     if (!targetIsVoter) return { ok: true };
     if (voters <= 1) return no("it is the last controller of the cluster");
     if (voters - 1 < minControllers) {
-        return limit(`${voters - 1} controllers would be left, fewer than cluster.minControllers (${minControllers})`);
+        return limit(`${counted(voters - 1, "controller")} would be left, fewer than cluster.minControllers (${minControllers})`);
     }
     if (!targetHealthy) {
         return healthy >= majority(voters)
@@ -56,7 +57,7 @@ export function mayRemove({ voters, healthy, targetIsVoter, targetHealthy, minCo
 /** safety.md 8, adding. */
 export function mayAdd({ voters, healthy, learners, unstarted, maxControllers }: Addition): Permission {
     if (voters + 1 > maxControllers) {
-        return limit(`there would be ${voters + 1} controllers, more than cluster.maxControllers (${maxControllers})`);
+        return limit(`there would be ${counted(voters + 1, "controller")}, more than cluster.maxControllers (${maxControllers})`);
     }
     if (unstarted > 0) return no("an etcd member was added and never started");
     if (learners > 0) return no("an etcd member is still a learner");

@@ -4,6 +4,7 @@ import { RefusedError } from "../errors";
 import { type ClusterFacts, memberIdToHex } from "../facts/cluster";
 import { readCluster } from "../facts/cluster-view";
 import { LOCK_NAMESPACE, LOCK_SELECTOR, TransitionWatch } from "../lock";
+import { counted } from "../text";
 import type { Operation } from "./operation";
 import type { Outcome } from "./stage";
 
@@ -56,7 +57,7 @@ export async function verifyMembership(
             return problems.length === 0 ? { done: true } : { seen: sentences(problems) };
         },
     });
-    return `${expected.length} ${known.size === 0 ? "healthy " : ""}members`;
+    return counted(expected.length, known.size === 0 ? "healthy member" : "member");
 }
 
 export interface MembershipChange {

@@ -3,6 +3,7 @@ import { apiServerOf, joinPortOf } from "../adapters/k0s/api-address";
 import { PORTS } from "../adapters/k0s/paths";
 import type { Deadline } from "../deadline";
 import { RefusedError } from "../errors";
+import { counted } from "../text";
 import { type HostOperation, runsWorkloads } from "./operation";
 import type { Outcome } from "./stage";
 
@@ -39,7 +40,7 @@ export async function checkReachability(
             advice: "Open these ports between the nodes (security group, firewall) and run again. Nothing was changed.",
         });
     }
-    return `${paths.length} paths open`;
+    return `${counted(paths.length, "path")} open`;
 }
 
 function tryPath({ from, to, port }: Path, deadline: Deadline): Promise<"open" | "refused" | "blocked"> {

@@ -2,7 +2,7 @@ import type { Eviction, Kube, PodObject } from "../adapters/kube";
 import type { Look } from "../deadline";
 import { isWobble } from "../decide/cluster-health";
 import { LockError, MkeError } from "../errors";
-import { shortList } from "../text";
+import { counted, shortList } from "../text";
 
 interface Tried {
     readonly pod: PodObject;
@@ -32,7 +32,7 @@ export class Drain {
     }
 
     private outcome(lost: readonly PodObject[]): string {
-        const evicted = `${this.seen.size} pods evicted`;
+        const evicted = `${counted(this.seen.size, "pod")} evicted`;
         if (lost.length === 0) return evicted;
         return `${evicted}; not waited for, because the kubelet is unreachable: ${names(lost.map((pod) => ({ pod })))}`;
     }
@@ -100,7 +100,7 @@ function refusalOf({ pod, eviction }: Tried): Hold[] {
 function describe(pods: readonly PodObject[], holds: readonly Hold[]): string {
     const kinds = [...new Set(holds.map(({ what }) => what))];
     const told = kinds.map((kind) => `; ${kind}: ${names(holds.filter(({ what }) => what === kind))}`);
-    return `${pods.length} pods left: ${names(pods.map((pod) => ({ pod })))}${told.join("")}`;
+    return `${counted(pods.length, "pod")} left: ${names(pods.map((pod) => ({ pod })))}${told.join("")}`;
 }
 
 function names(holds: readonly Pick<Hold, "pod" | "why">[]): string {

@@ -6,7 +6,7 @@ import { EngineGoneError } from "../engine";
 import { MkeError } from "../errors";
 import type { Operation } from "./operation";
 import type { Outcome } from "./stage";
-import { shortList } from "../text";
+import { counted, shortList } from "../text";
 
 /** Each of them is a clause of its own. */
 const CLAUSES_SHOWN = 4;
@@ -48,7 +48,7 @@ export async function waitForRelease(
  * failure is told and nothing more (mke4-node-lifecycle.md 14).
  */
 export function waitForAddons(operation: Operation, deadline: Deadline, quiet = QUIET): Promise<Outcome> {
-    return orWarn(async () => `${await settle(operation, deadline, quiet)} workloads at rest`);
+    return orWarn(async () => `${counted(await settle(operation, deadline, quiet), "workload")} at rest`);
 }
 
 /** Restarts MKE's workloads so that they spread over the controllers (spec/002, "Workload redistribution"); a failure is told. */
@@ -58,7 +58,7 @@ export function redistributeWorkloads(operation: Operation, deadline: Deadline, 
         const at = new Date().toISOString().replace(/\.\d+Z$/, "Z");
         for (const workload of workloads) await operation.cluster.kube.mke.restart(workload, at);
         await settle(operation, deadline, quiet);
-        return `${workloads.length} workloads restarted`;
+        return `${counted(workloads.length, "workload")} restarted`;
     });
 }
 

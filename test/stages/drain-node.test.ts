@@ -107,7 +107,7 @@ describe("draining a node", () => {
                 },
             },
         );
-        assert.equal(await drain(world), "1 pods evicted");
+        assert.equal(await drain(world), "1 pod evicted");
         assert.equal(asked, 2);
     });
 

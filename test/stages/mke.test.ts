@@ -149,7 +149,7 @@ describe("waiting for the MkeRelease", () => {
 describe("MKE's add-ons", () => {
     it("are at rest at once where the operator says that it looked", async () => {
         const world = mkeScene({ config: mkeConfig({ observedGeneration: 1 }), workloads: [workload("a")] });
-        assert.equal(await waitForAddons(world.operation, soon(), 60_000), "1 workloads at rest");
+        assert.equal(await waitForAddons(world.operation, soon(), 60_000), "1 workload at rest");
     });
 
     it("must stay at rest for a while where nothing says so", async () => {
@@ -159,7 +159,7 @@ describe("MKE's add-ons", () => {
             String(await waitForAddons(world.operation, Deadline.after(30), 60_000)),
             /not complete, going on: .* not for long enough/,
         );
-        assert.equal(await waitForAddons(world.operation, soon(), 1), "1 workloads at rest");
+        assert.equal(await waitForAddons(world.operation, soon(), 1), "1 workload at rest");
     });
 
     it("that do not scale are told of, and the operation goes on", async () => {
