@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
-import { lostFlags } from "../decide/flag-drift";
+import { lostFlags, missingFlags, withoutMissing } from "../decide/flag-drift";
 import { markerOf } from "../decide/identity";
 import type { Repair } from "../decide/repair";
 import { ApiError, ConnectionError, RefusedError } from "../errors";
 import type { NodeSettings, OperationRecord } from "../facts/host";
-import { splitFlag } from "../flags";
 import type { NodeInputs, NodeKind } from "../inputs";
 import type { HeldLock } from "../lock";
 import type { HostOperation } from "../stages/operation";
@@ -145,13 +144,13 @@ async function plannedReinstall(operation: HostOperation, olds: NodeOutputs): Pr
     const before = settingsBefore(operation.inputs, olds);
     const { kind, inputs, hostFacts } = operation;
     const marker = markerOf(hostFacts);
-    const lost = lostFlags(marker, hostFacts.units[kind]?.args, inputs.installFlags);
-    const isLeft = marker?.operation?.kind === "reinstall";
-    if (before === undefined && !isLeft && lost.length === 0) return undefined;
-    const { installFlags, ...others } = before ?? settingsOf(inputs);
-    // As if the program had just named what somebody took out.
-    const kept = installFlags.filter((flag) => !lost.includes(splitFlag(flag).name));
-    const plan = await foreseeReinstall(operation, { ...others, installFlags: kept });
+    const args = hostFacts.units[kind]?.args;
+    const left = marker?.operation?.kind === "reinstall" ? marker.operation : undefined;
+    // One that was to be given back when that was killed is missing still, and nothing else tells.
+    const missing = (left === undefined ? lostFlags : missingFlags)(marker, args, inputs.installFlags);
+    if (before === undefined && left === undefined && missing.length === 0) return undefined;
+    const given = [inputs, ...(left?.settings ?? [])].map(({ installFlags }) => installFlags);
+    const plan = await foreseeReinstall(operation, withoutMissing(before ?? settingsOf(inputs), given, missing));
     if (plan === undefined) await noteFlags(operation, commandDeadline());
     return plan;
 }

@@ -72,13 +72,16 @@ export async function planReinstall(
     const entry = await entryChange(operation, earlier);
     if ([unit.change, config.change, left, entry].every((change) => change === undefined)) return undefined;
     const settings = [...(left?.settings ?? []), wanted];
+    const back = { config: config.back, unit: unit.back };
     return {
         unit: unit.change,
         config: config.change,
         entry,
         restart: left?.restart === true || config.change !== undefined || unit.needsRestart,
         back:
-            left === undefined ? [...config.back, ...unit.back] : await wayBack(operation, settings, before, deadline),
+            left === undefined
+                ? [...back.config, ...back.unit]
+                : await wayBack(operation, { given: settings, lastGood: before }, back, deadline),
         settings,
         notes: [
             ...unit.kept.map((name) => `${name} stays: the program named it, but its value there is not the program's`),
@@ -87,16 +90,22 @@ export async function planReinstall(
     };
 }
 
-/** What is there may be of a run that was killed before k0s came up with it: its own earlier text is not known any more. */
+/**
+ * What is there may be of a run that was killed before k0s came up with it: its own earlier text is not known any more. Or it
+ * was put back already, and is itself the way back (`found`).
+ */
 async function wayBack(
     operation: HostOperation,
-    given: readonly NodeSettings[],
-    lastGood: NodeSettings,
+    { given, lastGood }: { readonly given: readonly NodeSettings[]; readonly lastGood: NodeSettings },
+    found: Readonly<Record<"config" | "unit", readonly EarlierContent[]>>,
     deadline: Deadline,
 ): Promise<EarlierContent[]> {
     const unit = await unitChange(operation, given, lastGood, deadline);
     const config = await configChange(operation, given, lastGood, unit.args, deadline);
-    return [config.change, unit.change].filter((change) => change !== undefined);
+    return [
+        ...(config.change === undefined ? found.config : [config.change]),
+        ...(unit.change === undefined ? found.unit : [unit.change]),
+    ];
 }
 
 /** Asked only where flags change, in a cluster with MKE. */

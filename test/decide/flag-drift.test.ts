@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "mocha";
-import { givenFlags, lostFlags } from "../../provider/decide/flag-drift";
+import { givenFlags, lostFlags, missingFlags, withoutMissing } from "../../provider/decide/flag-drift";
+import { unitAfter } from "../../provider/decide/unit-flags";
 import { repairFor } from "../../provider/decide/repair";
 import type { HostMarker } from "../../provider/facts/host";
 import { marker, record, unit } from "./build";
@@ -56,6 +57,31 @@ describe("flags that somebody took out of a service", () => {
         assert.deepEqual(lostFlags(noted(UNIT, { operation: record("reinstall") }), args, PROGRAM), []);
         assert.deepEqual(lostFlags(noted(), args, ["--profile=x"]), []);
         assert.deepEqual(lostFlags(noted(), undefined, PROGRAM), []);
+    });
+
+    it("are given back as if newly named, and where the program changes the same flag, its old value still goes", () => {
+        const given = (installFlags: readonly string[]) => ({ installFlags, taints: [] });
+        const old = given(["--debug", "--kubelet-extra-args=--v=2 --max-pods=9"]);
+        const lost = ["--debug", "--kubelet-extra-args"];
+        assert.deepEqual(withoutMissing(old, [old.installFlags], lost), given([]));
+        const wanted = ["--debug=true", "--kubelet-extra-args=--v=2"];
+        const before = withoutMissing(old, [wanted], lost);
+        assert.deepEqual(before, given(["--kubelet-extra-args=--v=2 --max-pods=9"]));
+        const { args } = unitAfter(["worker", "--kubelet-extra-args=--theirs=1 --max-pods=9"], [before], given(wanted));
+        assert.deepEqual(args, ["worker", "--kubelet-extra-args=--theirs=1 --v=2", "--debug=true"]);
+    });
+
+    it("are still known where giving them back was killed, but not where the program took its own change back", () => {
+        const reinstall = record("reinstall");
+        const left = noted(UNIT, { operation: reinstall });
+        assert.deepEqual(missingFlags(left, without("--debug"), PROGRAM), ["--debug"]);
+        assert.deepEqual(missingFlags(left, UNIT, PROGRAM), []);
+        const before = { installFlags: PROGRAM, taints: [] };
+        const changed = PROGRAM.map((flag) => (flag === "--profile=x" ? "--profile=y" : flag));
+        assert.equal(
+            withoutMissing(before, [PROGRAM, changed], ["--profile"]).installFlags.includes("--profile=x"),
+            true,
+        );
     });
 
     it("are drift in words that hold no value", () => {

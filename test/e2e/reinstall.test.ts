@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { it } from "mocha";
 import type { MkeControllerNodeArgs } from "pulumi-mke";
 import type { PulumiFn } from "@pulumi/pulumi/automation";
+import type { HostMarker } from "../../provider/facts/host";
+import { MARKER_PATH } from "../../provider/facts/host-probe";
 import { RESOURCES, type Simulation } from "../sim";
 import { describeEngine, type Scene, writesIn } from "./scene";
 
@@ -56,11 +58,12 @@ describeEngine("other settings for nodes that run", (start) => {
         assert.deepEqual(await engine.refresh(), { same: 2 });
         const { files, units } = sim.find("w1");
         const file = units.installed?.file ?? "";
-        const edited = (files.text(file) ?? "")
-            .replace("--debug=true", "--debug")
-            .replace(/ \S*--profile=large\S*/, "");
-        files.write(file, edited, 0o644);
-        sim.world.act(() => units.installed?.reread());
+        const takeOut = (): void => {
+            const text = files.text(file) ?? "";
+            files.write(file, text.replace("--debug=true", "--debug").replace(/ \S*--profile=large\S*/, ""), 0o644);
+            sim.world.act(() => units.installed?.reread());
+        };
+        takeOut();
         await engine.refresh();
         const { drift } = await engine.outputsOf("w1");
         assert.deepEqual(drift, ["flag --profile of its service is not as the program says"]);
@@ -68,6 +71,17 @@ describeEngine("other settings for nodes that run", (start) => {
         assert.ok(units.installed?.args.includes("--profile=large"));
         assert.deepEqual(await engine.refresh(), { same: 2 });
         assert.deepEqual((await engine.outputsOf("w1")).drift, []);
+
+        takeOut();
+        const marker = JSON.parse(files.text(MARKER_PATH) ?? "{}") as HostMarker;
+        const settings = [{ installFlags: FLAGS, taints: [] }];
+        const { owner } = marker;
+        const operation = { id: "killed", kind: "reinstall", owner, target: "", baseline: [], settings, restart: true };
+        files.write(MARKER_PATH, JSON.stringify({ ...marker, operation }), 0o600);
+        await engine.refresh();
+        assert.deepEqual((await engine.up(wanted)).changes, { same: 1, update: 1 });
+        assert.ok(units.installed?.args.includes("--profile=large"), "one that was killed meanwhile goes on");
+        assert.deepEqual(await engine.refresh(), { same: 2 });
     });
 
     it("do nothing to a k0s that has them, nothing where it refuses them, and only what is asked for to a Node", async () => {

@@ -67,6 +67,15 @@ describe("what a change of settings needs", () => {
         );
     });
 
+    it("knows it too where a failed change was put back already, and is tried again", async () => {
+        const inputs = { installFlags: ["--debug"] };
+        const operation = record("reinstall", { settings: [{ installFlags: ["--debug"], taints: [] }], restart: true });
+        const left = { marker: marker("w1", "worker", { operation }) };
+        const found = await plan(worker("worker --theirs=1", { inputs }, left));
+        assert.match(found?.unit?.content ?? "", / --debug=true\n/);
+        assert.deepEqual(found?.back, [{ path: FILE, content: `[Service]\nExecStart=${program} worker --theirs=1\n` }]);
+    });
+
     it("is MkeConfig's entry as well, and it alone where the host has it already", async () => {
         const entry = (flags: readonly string[]) => ({
             role: "worker",
