@@ -36,6 +36,8 @@ export class Cloud {
     static async start(sim: Simulation, first: string, onMade: (sim: Simulation) => void = () => {}): Promise<Cloud> {
         const server = createServer((request, response) => {
             const [, action = "", what = ""] = (request.url ?? "").split("/");
+            // A connection that is kept may close just when the next request is sent.
+            response.setHeader("connection", "close");
             response.end(JSON.stringify(action === "make" ? cloud.make(what) : cloud.end(what)));
         });
         const cloud: Cloud = new Cloud(sim, server, first, onMade);
@@ -112,7 +114,9 @@ const machineProvider: pulumi.dynamic.ResourceProvider<MachineInputs & Partial<M
         return { id: made.id, outs: { cloud: inputs.cloud, image: inputs.image, address: made.address } };
     },
     async delete(id, { cloud }) {
-        await fetch(`${cloud}/end/${id}`, { method: "POST" });
+        const answer = await fetch(`${cloud}/end/${id}`, { method: "POST" });
+        const { refused } = (await answer.json()) as Partial<Refused>;
+        if (refused !== undefined) throw new Error(refused);
     },
 };
 

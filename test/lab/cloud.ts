@@ -29,11 +29,11 @@ export class LabCloud {
     static async start(lab: Lab): Promise<LabCloud> {
         const server = createServer((request, response) => {
             const [, action = "", what = ""] = (request.url ?? "").split("/");
+            response.setHeader("connection", "close");
             const done = action === "make" ? cloud.make(what) : cloud.end(what);
             done.then(
                 (answer) => response.end(JSON.stringify(answer)),
-                // Broken off: the resource must fail.
-                (error: unknown) => response.destroy(error instanceof Error ? error : new Error(String(error))),
+                (error: unknown) => response.end(JSON.stringify({ refused: String(error) })),
             );
         });
         const cloud: LabCloud = new LabCloud(lab, server);
