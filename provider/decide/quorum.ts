@@ -42,7 +42,9 @@ export function mayRemove({ voters, healthy, targetIsVoter, targetHealthy, minCo
     if (!targetIsVoter) return { ok: true };
     if (voters <= 1) return no("it is the last controller of the cluster");
     if (voters - 1 < minControllers) {
-        return limit(`${counted(voters - 1, "controller")} would be left, fewer than cluster.minControllers (${minControllers})`);
+        return limit(
+            `${counted(voters - 1, "controller")} would be left, fewer than cluster.minControllers (${minControllers})`,
+        );
     }
     if (!targetHealthy) {
         return healthy >= majority(voters)
@@ -57,7 +59,9 @@ export function mayRemove({ voters, healthy, targetIsVoter, targetHealthy, minCo
 /** safety.md 8, adding. */
 export function mayAdd({ voters, healthy, learners, unstarted, maxControllers }: Addition): Permission {
     if (voters + 1 > maxControllers) {
-        return limit(`there would be ${counted(voters + 1, "controller")}, more than cluster.maxControllers (${maxControllers})`);
+        return limit(
+            `there would be ${counted(voters + 1, "controller")}, more than cluster.maxControllers (${maxControllers})`,
+        );
     }
     if (unstarted > 0) return no("an etcd member was added and never started");
     if (learners > 0) return no("an etcd member is still a learner");
