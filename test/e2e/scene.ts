@@ -39,6 +39,8 @@ export interface SceneOptions {
     readonly engine?: EngineOptions;
     /** k0s.yaml of the first controller. */
     readonly config?: K0sConfig;
+    /** As in the simulation; default true. */
+    readonly wobble?: boolean;
 }
 
 type Start = (blank: readonly string[], options?: SceneOptions) => Promise<Scene>;
@@ -97,7 +99,7 @@ export function setReady({ sim }: Pick<Scene, "sim">, name: string, status: "Tru
 
 /** A simulated cluster of one controller, blank machines beside it, and a stack of the real engine. */
 export async function startScene(pulumi: string, blank: readonly string[], options: SceneOptions = {}): Promise<Scene> {
-    const sim = await startSimulation({ speed: options.speed ?? 30 });
+    const sim = await startSimulation({ speed: options.speed ?? 30, wobble: options.wobble ?? true });
     ["c1", ...blank].forEach((name, index) => sim.host(name, { address: `10.77.0.${11 + index}` }));
     sim.bootstrapController("c1", options.config);
     const engine = await Engine.start(pulumi, options.engine);
