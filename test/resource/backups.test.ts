@@ -22,6 +22,7 @@ describe("the backups of a resource, on a simulated cluster", function () {
     const write = process.stdout.write.bind(process.stdout);
 
     beforeEach(async () => {
+        forgetControllers();
         folder = temporaryFolder("backups");
         sim = await startSimulation({ speed: 30 });
         for (const index of [1, 2]) sim.host(`c${index}`, { address: `10.77.0.1${index}` });

@@ -12,6 +12,7 @@ describe("a controller that the program names in two ways", () => {
     let sim: Simulation;
 
     beforeEach(async () => {
+        forgetControllers();
         sim = await startSimulation({ speed: 30 });
         for (const index of [1, 2, 3]) sim.host(`c${index}`, { address: `10.77.0.1${index}` });
         sim.bootstrapController("c1");

@@ -17,6 +17,7 @@ describe("a host that does not answer", () => {
     let world: World;
 
     beforeEach(async () => {
+        forgetControllers();
         world = await World.make("worker", 20);
         await world.adopt();
     });

@@ -17,6 +17,7 @@ describe("drains of a simulated cluster", () => {
     const made = new Map<string, { readonly id: string; readonly outs: Bag }>();
 
     beforeEach(async () => {
+        forgetControllers();
         sim = await startSimulation({ speed: 30, wobble: false });
         sim.host("c1", { address: "10.77.0.11" });
         sim.bootstrapController("c1");

@@ -29,6 +29,7 @@ describe("what a simulated cluster holds beside k0s", () => {
     let w1: SimHost;
 
     beforeEach(async () => {
+        forgetControllers();
         sim = await startSimulation({ speed: 30 });
         c1 = sim.host("c1", { address: "10.77.0.11" });
         c2 = sim.host("c2", { address: "10.77.0.12" });

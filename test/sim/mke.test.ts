@@ -20,6 +20,7 @@ describe("the provider on a simulated MKE cluster", () => {
     const others = [hostEntry("10.77.0.11"), hostEntry("10.77.0.12"), hostEntry("10.77.0.99", "worker")];
 
     beforeEach(async () => {
+        forgetControllers();
         sim = await startSimulation({ speed: 30 });
         for (const index of [1, 2, 3]) sim.host(`c${index}`, { address: `10.77.0.1${index}` });
         sim.host("w1", { address: "10.77.0.31" });

@@ -11,6 +11,7 @@ describe("the provider on a simulated cluster", () => {
     let sim: Simulation;
 
     beforeEach(async () => {
+        forgetControllers();
         sim = await startSimulation({ speed: 30 });
         for (const index of [1, 2, 3]) sim.host(`c${index}`, { address: `10.77.0.1${index}` });
         sim.host("w1", { address: "10.77.0.31" });
