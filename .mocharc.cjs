@@ -20,6 +20,7 @@ const everything = {
 
 module.exports = {
     ...(named ? {} : everything),
+    require: ["./dist/test/support/root-hooks.js"],
     ignore: ["dist/test/lab/**", "dist/test/package/**"],
     reporter: "build/mocha-reporter.cjs",
     timeout: 60_000,

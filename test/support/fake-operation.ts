@@ -170,13 +170,11 @@ export function ownServers({ operation, calls, etcd, kube }: Scene, own: OwnServ
 
 const real = { connectEtcd: etcdClient.connectEtcd, connectKube: kubeClient.connectKube };
 
-function restoreServers(): void {
+/** Called after every test, of whatever file: the next one meets the real ones. */
+export function restoreServers(): void {
     replace(etcdClient, "connectEtcd", real.connectEtcd);
     replace(kubeClient, "connectKube", real.connectKube);
 }
-
-// Whatever a test did: the next one, of whatever file, meets the real ones.
-afterEach(restoreServers);
 
 export interface OwnServers {
     readonly clusterId?: bigint;
