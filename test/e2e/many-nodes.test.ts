@@ -24,7 +24,8 @@ describeEngine(
             assert.deepEqual(await engine.refresh(), { same: 1 + CONTROLLERS.length + WORKERS.length });
 
             const began = sim.events.length;
-            await assert.rejects(engine.destroy(), /onLastController/);
+            // All at once: no controller begins when the workers have gone already.
+            await assert.rejects(engine.destroy({ parallel: CONTROLLERS.length + WORKERS.length }), /onLastController/);
             const [left = "", ...others] = memberNames(scene);
             assert.deepEqual(others, []);
             assert.deepEqual(await engine.names("mke:ControllerNode"), [left]);
@@ -39,7 +40,7 @@ describeEngine(
                 .slice(firstLeave)
                 .filter(({ kind, what }) => kind === "node" && /^w.* deleted$/.test(what));
             assert.deepEqual(later, [], "no controller leaves before the workers are gone");
-            assert.match(engine.output.join(""), /c\d: waiting for what this run does on (w\d+, ){5}\d+ more/);
+            assert.match(engine.output.join(""), /c\d: waiting for what this run does on w\d+/);
             assert.match(engine.output.join(""), /c\d: waiting for 1 other operation\(s\) of this run to end/);
             assert.deepEqual(await engine.refresh(), { same: 2 });
 
