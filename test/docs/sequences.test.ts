@@ -2,8 +2,6 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, it } from "mocha";
-import { closeAll } from "../../provider/adapters/ssh/pool";
-import { forgetControllers } from "../../provider/resource/known-controllers";
 import { stagesOf, World } from "../support/interruption";
 import { root } from "../support/root";
 
@@ -81,11 +79,7 @@ describe("the page on sequences", function () {
     });
 
     describe("says what really runs", () => {
-        afterEach(async () => {
-            await world.close();
-            closeAll();
-            forgetControllers();
-        });
+        afterEach(() => world.close());
 
         for (const [kind, name] of [
             ["worker", "w1"],

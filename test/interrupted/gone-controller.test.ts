@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, it } from "mocha";
 import { controller } from "../../provider";
-import { closeAll } from "../../provider/adapters/ssh/pool";
-import { forgetControllers } from "../../provider/resource/known-controllers";
 import type { Bag } from "../../provider/resource/shape";
 import { RESOURCES } from "../sim";
 import { impatientLocks, killed, Watch, World } from "../support/interruption";
@@ -12,11 +10,7 @@ describe("a worker's join that was killed, and whose controller was removed befo
     impatientLocks();
     let world: World;
 
-    afterEach(async () => {
-        await world.close();
-        closeAll();
-        forgetControllers();
-    });
+    afterEach(() => world.close());
 
     const through = (name: string): Bag => {
         const { host, connection } = world.inputs(name);

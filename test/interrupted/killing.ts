@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "mocha";
 import type { Bag } from "../../provider/resource/shape";
-import { closeAll } from "../../provider/adapters/ssh/pool";
-import { forgetControllers } from "../../provider/resource/known-controllers";
 import { impatientLocks, killed, type Moment, sideBySide, Watch, World } from "../support/interruption";
 
 /** So many clusters at once: most of the time they only wait. */
@@ -126,11 +124,6 @@ export function describeKilled(title: string, operations: readonly Operation[]):
     describe(title, function () {
         this.timeout("30m");
         impatientLocks();
-
-        afterEach(() => {
-            closeAll();
-            forgetControllers();
-        });
 
         for (const operation of operations) {
             it(`${operation.title} ends as if it had never been killed`, async () => {

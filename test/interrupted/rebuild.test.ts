@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import { fingerprintOf } from "../../provider/adapters/ssh/host-key";
 import { closeAll } from "../../provider/adapters/ssh/pool";
-import { forgetControllers } from "../../provider/resource/known-controllers";
 import { RESOURCES } from "../sim";
 import { parseKey } from "../sim/servers/ssh-server";
 import { LOOKING } from "../support/looking";
@@ -16,11 +15,7 @@ describe("a node that was lost behind our back", function () {
 
     const start = async (...settled: string[]): Promise<World> => (world = await World.start(settled));
 
-    afterEach(async () => {
-        await world.close();
-        closeAll();
-        forgetControllers();
-    });
+    afterEach(() => world.close());
 
     const idOf = (name: string) => world.sim.members().find((member) => member.name === name)?.id;
 

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, it } from "mocha";
-import { closeAll } from "../../provider/adapters/ssh/pool";
-import { forgetControllers } from "../../provider/resource/known-controllers";
 import type { Bag } from "../../provider/resource/shape";
 import { SimMke } from "../sim/mke";
 import { impatientLocks, killed, linesOf, Watch, World } from "../support/interruption";
@@ -14,11 +12,7 @@ describe("a change of k0s settings", function () {
     impatientLocks();
     let world: World;
 
-    afterEach(async () => {
-        await world.close();
-        closeAll();
-        forgetControllers();
-    });
+    afterEach(() => world.close());
 
     const argsOf = (name: string): readonly string[] => world.sim.find(name).units.installed?.args ?? [];
     const invocation = (name: string): string | undefined => world.sim.find(name).units.daemon?.invocationId;

@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, it } from "mocha";
 import { controller, worker } from "../../provider";
-import { closeAll } from "../../provider/adapters/ssh/pool";
-import { forgetControllers } from "../../provider/resource/known-controllers";
 import { RESOURCES, type SimEvent } from "../sim";
 import { LOOKING } from "../support/looking";
 import { impatientLocks, killed, stagesOf, Watch, World } from "../support/interruption";
@@ -12,11 +10,7 @@ describe("a node in state", function () {
     impatientLocks();
     let world: World;
 
-    afterEach(async () => {
-        await world.close();
-        closeAll();
-        forgetControllers();
-    });
+    afterEach(() => world.close());
 
     const changes = (): SimEvent[] =>
         world.sim.events.filter(

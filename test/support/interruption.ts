@@ -1,6 +1,8 @@
 import { after, before } from "mocha";
 import { controller, type NodeProvider, worker } from "../../provider";
+import { closeAll } from "../../provider/adapters/ssh/pool";
 import { DEFAULT_TIMING } from "../../provider/lock/timing";
+import { forgetControllers } from "../../provider/resource/known-controllers";
 import type { Bag } from "../../provider/resource/shape";
 import { RESOURCES, type SimEvent, type SimHost, type Simulation, startSimulation } from "../sim";
 import { K0sDaemon } from "../sim/k0s/daemon";
@@ -11,10 +13,13 @@ const SETTLING = 90;
 /** Last part of each machine's address. Every world has a network and a seed of its own: several run side by side. */
 const ADDRESSES: Readonly<Record<string, number>> = { c1: 11, c2: 12, c3: 13, w1: 31 };
 let worlds = 0;
+const open = new Set<World>();
 
 /** A simulated cluster of c1 and some of c2, c3 and w1, and the provider as Pulumi drives it. */
 export class World {
-    private constructor(readonly sim: Simulation) {}
+    private constructor(readonly sim: Simulation) {
+        open.add(this);
+    }
 
     /** `settled`: nodes that exist; the other machines are blank. */
     static async start(settled: readonly string[], speed = 40): Promise<World> {
@@ -65,9 +70,14 @@ export class World {
         return (await World.kindOf(name).update(id, outs, await this.checked(name, more))).outs;
     }
 
+    /** The last one that is open takes along what this process keeps of all of them. */
     async close(): Promise<void> {
         this.sim.onEvent(undefined);
         await this.sim.close();
+        open.delete(this);
+        if (open.size > 0) return;
+        closeAll();
+        forgetControllers();
     }
 
     /** Lets everything come to rest that still moves by itself. */
