@@ -6,7 +6,7 @@ import { RESOURCES } from "../sim";
 import { Engine } from "../support/engine";
 import { findPulumi } from "../support/find-pulumi";
 import { leftOn } from "./machines";
-import { describeEngine, memberNames, type Scene, writesIn, writesOn } from "./scene";
+import { describeEngine, type Scene, writesIn, writesOn } from "./scene";
 
 const OUR_MARKER = "/etc/pulumi-mke/node.json";
 const CONTROLLERS = ["c1", "c2", "c3"] as const;
@@ -36,7 +36,7 @@ describeEngine("a cluster that is there already", (start) => {
         assert.deepEqual(await engine.refresh(), { same: 7 });
         assert.deepEqual(writesIn(sim, began), []);
         await engine.up(described(scene, ["w2", "p1"]));
-        assert.deepEqual(memberNames(scene), [...CONTROLLERS]);
+        assert.deepEqual(scene.sim.memberNames(), [...CONTROLLERS]);
         for (const name of ["w2", "p1"]) assert.deepEqual(leftOn(sim.find(name)), []);
         assert.equal(sim.cluster.store.get(RESOURCES.nodes, "worker-7"), undefined);
     });
@@ -94,7 +94,7 @@ describeEngine("a node of another stack", (start) => {
             assert.deepEqual(daemonsOf(scene), daemons);
             assert.deepEqual(await engine.refresh(), { same: 3 });
             await engine.up(program([], ["w1"]));
-            assert.deepEqual(memberNames(scene), ["c1"]);
+            assert.deepEqual(scene.sim.memberNames(), ["c1"]);
             assert.notDeepEqual(writesOn(sim, "c2", taken), []);
         } finally {
             await other.close();

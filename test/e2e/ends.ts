@@ -3,7 +3,7 @@ import { RESOURCES, type SimEvent, type Simulation } from "../sim";
 import type { Engine } from "../support/engine";
 import { endNow } from "../support/engine-processes";
 import { leftOn } from "./machines";
-import { memberNames, type Scene } from "./scene";
+import type { Scene } from "./scene";
 
 /** Real time within which a provider whose CLI was killed has ended; no stage here takes as long. */
 const LIMIT = 60_000;
@@ -78,7 +78,7 @@ export async function assertWhole(
     workers: readonly string[],
 ): Promise<void> {
     const { sim, engine } = scene;
-    assert.deepEqual(memberNames(scene), ["c1", ...controllers]);
+    assert.deepEqual(scene.sim.memberNames(), ["c1", ...controllers]);
     const nodes = sim.cluster.store.list(RESOURCES.nodes);
     const expected = ["c1", ...controllers, ...workers];
     assert.deepEqual(nodes.map(({ metadata }) => metadata.name).sort(), expected);

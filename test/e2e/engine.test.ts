@@ -5,7 +5,7 @@ import { MkeControllerNode } from "pulumi-mke";
 import { RESOURCES } from "../sim";
 import { Engine } from "../support/engine";
 import { findPulumi } from "../support/find-pulumi";
-import { memberNames, resetByHand, type Scene, startScene, writesIn } from "./scene";
+import { resetByHand, type Scene, startScene, writesIn } from "./scene";
 import { newSshKey } from "../support/ssh-key";
 
 const pulumi = findPulumi();
@@ -26,11 +26,11 @@ if (pulumi === undefined) {
         it("joins a controller and a worker, changes nothing when run again, and takes both out again", async () => {
             const { sim, engine, program } = await start("c2", "w1");
             await engine.up(program(["c2"], ["w1"]));
-            assert.deepEqual(memberNames(scene), ["c1", "c2"]);
+            assert.deepEqual(scene.sim.memberNames(), ["c1", "c2"]);
             assert.deepEqual((await engine.up(program(["c2"], ["w1"]))).changes, { same: 3 });
             assert.deepEqual(await engine.refresh(), { same: 3 });
             await engine.up(program([], []));
-            assert.deepEqual(memberNames(scene), ["c1"]);
+            assert.deepEqual(scene.sim.memberNames(), ["c1"]);
             for (const name of ["c2", "w1"]) assert.equal(sim.find(name).units.installed, undefined);
         });
 
@@ -81,9 +81,9 @@ if (pulumi === undefined) {
         it("replaces controllers whose machines move: all join before any leaves", async () => {
             const { sim, engine } = await start("c2", "n1", "n2");
             await engine.up(named(scene, { one: "c1", two: "c2" }));
-            assert.deepEqual(memberNames(scene), ["c1", "c2"]);
+            assert.deepEqual(scene.sim.memberNames(), ["c1", "c2"]);
             await engine.up(named(scene, { one: "n1", two: "n2" }));
-            assert.deepEqual(memberNames(scene), ["n1", "n2"]);
+            assert.deepEqual(scene.sim.memberNames(), ["n1", "n2"]);
             const sizes = sim.events.filter(({ kind }) => kind === "etcd").length;
             assert.ok(sizes > 0);
             for (const name of ["c1", "c2"]) assert.equal(sim.find(name).units.installed, undefined);

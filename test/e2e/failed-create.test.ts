@@ -3,7 +3,7 @@ import { it } from "mocha";
 import type { MkeControllerNodeArgs } from "pulumi-mke";
 import type { SimEvent } from "../sim";
 import { assertUnlocked, assertWhole, at, CUT_SHORT, runs } from "./ends";
-import { describeEngine, memberNames, type Scene, writesOn } from "./scene";
+import { describeEngine, type Scene, writesOn } from "./scene";
 
 /** Seconds: for waits that are in vain here. */
 const IMPATIENT: Partial<MkeControllerNodeArgs> = { timeouts: { ready: 6 } };
@@ -112,7 +112,7 @@ describeEngine(
             await engine.up(program(["c2"]));
             await assertWhole(scene, ["c2"], []);
             await failLate(scene, "c3", ["c2", "c3"]);
-            assert.deepEqual(memberNames(scene), ["c1", "c2", "c3"]);
+            assert.deepEqual(scene.sim.memberNames(), ["c1", "c2", "c3"]);
             await engine.refresh();
             assert.equal((await engine.outputsOf("c3"))["status"], "joining");
             await engine.up(program(["c2"]));

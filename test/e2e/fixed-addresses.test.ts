@@ -5,7 +5,7 @@ import type { PulumiFn } from "@pulumi/pulumi/automation";
 import { MkeControllerNode, type MkeControllerNodeArgs } from "pulumi-mke";
 import { asProgram, guideProgram } from "./guide-program";
 import { Cloud, ec2InstancesOf } from "./machines";
-import { describeEngine, memberNames, type Scene } from "./scene";
+import { describeEngine, type Scene } from "./scene";
 
 const NAMES = ["c1", "c2", "c3"] as const;
 /** The addresses of the guide are those of the simulation but for this. */
@@ -44,7 +44,7 @@ describeEngine("replacing machines that keep their addresses, with the program o
         const seen = watch(scene);
         assert.deepEqual(await up(scene, GUIDE, "new"), { same: 1, replace: 6 });
         assert.deepEqual(seen, { voters: [2, 3, 2, 3, 2, 3], mostAway: 1 });
-        assert.deepEqual(memberNames(scene), [...NAMES]);
+        assert.deepEqual(scene.sim.memberNames(), [...NAMES]);
         assert.deepEqual(
             cloud.ended,
             NAMES.map((name) => ({ name, left: [] })),
@@ -72,14 +72,14 @@ describeEngine("replacing machines that keep their addresses, with the program o
         assert.equal(seen.mostAway, 1);
         // It may be the last of the chain that is away, and the first one may not go before it is back.
         await up(scene, chained, "old");
-        assert.deepEqual(memberNames(scene), [...NAMES]);
+        assert.deepEqual(scene.sim.memberNames(), [...NAMES]);
         cloud.isFull = true;
         await assert.rejects(up(scene, chained, "new"), /no capacity/);
         assert.equal(sim.members().length, 2);
         cloud.isFull = false;
         await up(scene, chained, "new");
         assert.equal(seen.mostAway, 1);
-        assert.deepEqual(memberNames(scene), [...NAMES]);
+        assert.deepEqual(scene.sim.memberNames(), [...NAMES]);
         assert.deepEqual(
             cloud.ended.flatMap(({ left }) => left),
             [],
@@ -93,10 +93,10 @@ describeEngine("replacing machines that keep their addresses, with the program o
         const seen = watch(scene);
         // The engine takes out all that depend on the first, the last one first, before it makes any.
         await assert.rejects(up(scene, cascade, "new"), /fewer than cluster\.minControllers \(2\)/);
-        assert.deepEqual(memberNames(scene), ["c1", "c2"]);
+        assert.deepEqual(scene.sim.memberNames(), ["c1", "c2"]);
         assert.deepEqual(cloud.ended, []);
         await up(scene, cascade, "old");
-        assert.deepEqual(memberNames(scene), [...NAMES]);
+        assert.deepEqual(scene.sim.memberNames(), [...NAMES]);
         assert.equal(seen.mostAway, 1);
     });
 });

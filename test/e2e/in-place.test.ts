@@ -4,7 +4,7 @@ import type { Deployment, PulumiFn } from "@pulumi/pulumi/automation";
 import { MkeControllerNode, type MkeControllerNodeArgs, MkeWorkerNode, type MkeWorkerNodeArgs } from "pulumi-mke";
 import { oldHalves } from "./ends";
 import { leftOn } from "./machines";
-import { describeEngine, memberNames, type Scene, writesIn } from "./scene";
+import { describeEngine, type Scene, writesIn } from "./scene";
 
 const NODES = ["c2", "w1"] as const;
 const PREFLIGHT = { os: false, minDiskMiB: false } as const;
@@ -41,7 +41,7 @@ describeEngine("a replacement that only Pulumi wants", (start) => {
         await engine.takeOver(withDeletesLeft(await engine.state(), old, urns));
         // Where the old half comes first, the newer one is not known yet.
         await engine.destroy().catch(() => engine.destroy());
-        assert.deepEqual(memberNames(scene), ["c1"]);
+        assert.deepEqual(scene.sim.memberNames(), ["c1"]);
         for (const name of NODES) assert.deepEqual(leftOn(sim.find(name)), []);
     }).timeout("10m");
 });
@@ -56,7 +56,7 @@ describeEngine("a role or a data directory that changed", (start) => {
         // The controller waits for the worker, which has no mark of the API server it uses while it joins.
         const changed = different(scene, { role: "controller" }, { dataDir: "/srv/k0s" });
         assert.deepEqual((await engine.up(changed)).changes, { same: 1, replace: 2 });
-        assert.deepEqual(memberNames(scene), ["c1", "c2"]);
+        assert.deepEqual(scene.sim.memberNames(), ["c1", "c2"]);
         assert.notEqual(memberId(scene), member);
         const { daemon } = sim.find("c2").units;
         assert.ok(daemon !== undefined && sim.find("c2").units.installed?.flag("enable-worker") !== "true");
@@ -77,13 +77,13 @@ describeEngine("a role or a data directory that changed", (start) => {
         sim.find("c2").failing.set("install-service", "no space left on device");
         const impossible = different(scene, moved, { ...moved, preflight: { ...PREFLIGHT, minCpus: 1000 } });
         await assert.rejects(engine.up(impossible, { continueOnError: true }), /no space left on device/);
-        assert.deepEqual(memberNames(scene), ["c1"]);
+        assert.deepEqual(scene.sim.memberNames(), ["c1"]);
         assert.deepEqual(await oldHalves(engine), ["w1"]);
         assert.equal((await engine.outputsOf("c2"))["status"], "joining");
         await engine.refresh();
         sim.find("c2").failing.clear();
         await engine.up(changed);
-        assert.deepEqual(memberNames(scene), ["c1", "c2"]);
+        assert.deepEqual(scene.sim.memberNames(), ["c1", "c2"]);
         for (const name of NODES) {
             assert.equal((await engine.outputsOf(name))["status"], "ready");
             assert.equal(sim.find(name).units.installed?.flag("data-dir"), "/srv/k0s");

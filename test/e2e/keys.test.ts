@@ -4,7 +4,7 @@ import type { ControllerAddressArgs } from "pulumi-mke";
 import { agentMissing, TestAgent, withEnvironment } from "../support/ssh-agent";
 import { RESOURCES } from "../sim";
 import { leftOn } from "./machines";
-import { describeEngine, memberNames, type Scene } from "./scene";
+import { describeEngine, type Scene } from "./scene";
 
 describeEngine("a key that was rotated", (start) => {
     it("is taken from the environment by refresh and destroy at once, and is not stored", async () => {
@@ -17,7 +17,7 @@ describeEngine("a key that was rotated", (start) => {
             assert.deepEqual(await engine.refresh(), { same: 3 });
             await engine.destroy();
         });
-        assert.deepEqual(memberNames(scene), ["c1"]);
+        assert.deepEqual(scene.sim.memberNames(), ["c1"]);
         for (const name of ["c2", "w1"]) assert.deepEqual(leftOn(sim.find(name)), []);
         const line = sim.privateKey.split("\n")[2] ?? "";
         assert.ok(line.length > 20);
@@ -81,7 +81,7 @@ describeEngine("a program that names another user, another key and only other co
         assert.deepEqual((await engine.up(nodes)).changes, { same: 3 });
         assert.deepEqual(await engine.refresh(), { same: 3 });
         await engine.destroy();
-        assert.deepEqual(memberNames(scene), ["c3"]);
+        assert.deepEqual(scene.sim.memberNames(), ["c3"]);
         for (const name of ["c2", "w1"]) assert.deepEqual(leftOn(sim.find(name)), []);
     });
 });

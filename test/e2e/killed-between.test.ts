@@ -7,7 +7,7 @@ import { seesProcesses } from "../support/engine-processes";
 import { shortLocks } from "../support/short-locks";
 import { assertWhole, CUT_SHORT, killed, type Moment, oldHalves } from "./ends";
 import { leftOn } from "./machines";
-import { describeEngine, memberNames, type Scene, writesIn } from "./scene";
+import { describeEngine, type Scene, writesIn } from "./scene";
 
 const OPTIONS = { engine: { env: shortLocks } };
 
@@ -47,14 +47,14 @@ describeKills("a replacement whose run is killed after its create half", (start)
         const moved = nodeOn(scene, "c3");
         const aMemberIsGone = ({ kind, what }: SimEvent): boolean => kind === "etcd" && what.endsWith(" removed");
         await killed(scene, "cli and provider", aMemberIsGone, () => engine.up(moved));
-        assert.deepEqual(memberNames(scene), ["c1", "c3"]);
+        assert.deepEqual(scene.sim.memberNames(), ["c1", "c3"]);
         assert.deepEqual(await oldHalves(engine), ["node"]);
         assert.notDeepEqual(leftOn(sim.find("c2")), []);
         await engine.cancel();
         await engine.up(moved);
         assert.deepEqual(await oldHalves(engine), []);
         assert.deepEqual(leftOn(sim.find("c2")), []);
-        assert.deepEqual(memberNames(scene), ["c1", "c3"]);
+        assert.deepEqual(scene.sim.memberNames(), ["c1", "c3"]);
         assert.deepEqual((await engine.up(moved)).changes, { same: 2 });
     }).timeout("10m");
 });

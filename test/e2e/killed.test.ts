@@ -4,7 +4,7 @@ import { RESOURCES, type SimEvent } from "../sim";
 import { seesProcesses } from "../support/engine-processes";
 import { shortLocks } from "../support/short-locks";
 import { allEnded, assertUnlocked, assertWhole, at, CUT_SHORT, killed, locks, pending, runs } from "./ends";
-import { describeEngine, memberNames, writesOn } from "./scene";
+import { describeEngine, writesOn } from "./scene";
 
 const OPTIONS = { engine: { env: shortLocks } };
 
@@ -85,7 +85,7 @@ describeKills("a `pulumi up` that removes, its CLI killed", (start) => {
         const leaving = ({ kind, what }: SimEvent): boolean =>
             kind === "api-write" && /PATCH.*etcdmembers\/c3$/.test(what);
         await killed(scene, "cli", leaving, () => engine.up(program(["c2"])));
-        assert.deepEqual(memberNames(scene), ["c1", "c2"]);
+        assert.deepEqual(scene.sim.memberNames(), ["c1", "c2"]);
         assert.notEqual(sim.find("c3").units.installed, undefined);
         assertUnlocked(sim);
         await engine.cancel();

@@ -4,7 +4,7 @@ import { MkeControllerNode } from "pulumi-mke";
 import { Engine } from "../support/engine";
 import { findPulumi } from "../support/find-pulumi";
 import { Cloud, leftOn, Machine } from "./machines";
-import { describeEngine, memberNames, type Scene } from "./scene";
+import { describeEngine, type Scene } from "./scene";
 
 describeEngine("keys that rotate", (start) => {
     it("are used by up at once, and by refresh and destroy after it", async () => {
@@ -20,7 +20,7 @@ describeEngine("keys that rotate", (start) => {
         for (const name of ["c2", "w1"]) assert.equal((await engine.outputsOf(name))["status"], "ready");
         assert.deepEqual(await engine.refresh(), { same: 3 });
         await engine.destroy();
-        assert.deepEqual(memberNames(scene), ["c1"]);
+        assert.deepEqual(scene.sim.memberNames(), ["c1"]);
         for (const name of ["c2", "w1"]) assert.deepEqual(leftOn(sim.find(name)), []);
     });
 });
@@ -60,9 +60,9 @@ describeEngine("two stacks that change one cluster at the same time", (start) =>
         const other = await Engine.start(findPulumi() ?? "", { name: "other" });
         try {
             await Promise.all([engine.up(program(["c2"], ["w1"])), other.up(program(["c3"], ["w2"]))]);
-            assert.deepEqual(memberNames(scene), ["c1", "c2", "c3"]);
+            assert.deepEqual(scene.sim.memberNames(), ["c1", "c2", "c3"]);
             await Promise.all([engine.destroy(), other.up(program(["c3"]))]);
-            assert.deepEqual(memberNames(scene), ["c1", "c3"]);
+            assert.deepEqual(scene.sim.memberNames(), ["c1", "c3"]);
             for (const name of ["c2", "w1", "w2"]) assert.deepEqual(leftOn(sim.find(name)), []);
         } finally {
             await other.close();

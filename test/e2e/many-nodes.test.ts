@@ -3,7 +3,7 @@ import { it } from "mocha";
 import { MkeControllerNode, type MkeControllerNodeArgs, MkeWorkerNode } from "pulumi-mke";
 import { RESOURCES } from "../sim";
 import { leftOn } from "./machines";
-import { describeEngine, LOOKING, memberNames, type Scene } from "./scene";
+import { describeEngine, LOOKING, type Scene } from "./scene";
 
 const CONTROLLERS = ["c1", "c2", "c3"];
 const WORKERS = Array.from({ length: 20 }, (_, index) => `w${index + 1}`);
@@ -18,7 +18,7 @@ describeEngine(
             const scene = await start(["c2", "c3", ...WORKERS]);
             const { sim, engine, program } = scene;
             await engine.up(program(CONTROLLERS, WORKERS));
-            assert.deepEqual(memberNames(scene), CONTROLLERS);
+            assert.deepEqual(scene.sim.memberNames(), CONTROLLERS);
             assert.ok(atOnce(scene, WORKERS) > 1, "workers join side by side");
             assert.equal(atOnce(scene, CONTROLLERS, 0, ON_ITS_OWN), 1);
             assert.deepEqual(await engine.refresh(), { same: 1 + CONTROLLERS.length + WORKERS.length });
@@ -26,7 +26,7 @@ describeEngine(
             const began = sim.events.length;
             // All at once: no controller begins when the workers have gone already.
             await assert.rejects(engine.destroy({ parallel: CONTROLLERS.length + WORKERS.length }), /onLastController/);
-            const [left = "", ...others] = memberNames(scene);
+            const [left = "", ...others] = scene.sim.memberNames();
             assert.deepEqual(others, []);
             assert.deepEqual(await engine.names("mke:ControllerNode"), [left]);
             assert.deepEqual(await engine.names("mke:WorkerNode"), []);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "mocha";
 import type { MkeControllerNodeArgs } from "pulumi-mke";
-import { describeEngine, memberNames, type Scene, writesIn } from "./scene";
+import { describeEngine, type Scene, writesIn } from "./scene";
 
 /** A fingerprint of no host here. */
 const OLD_KEY = "SHA256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
@@ -22,7 +22,7 @@ describeEngine("a controller's disk wiped behind Pulumi's back, its host key ano
         assert.equal(memberId(scene), dead);
         await engine.up(nodes, { refresh: true });
         assert.match(engine.output.join(""), new RegExp(`c3: will be updated: rebuild: ${OTHER_MACHINE}`));
-        assert.deepEqual(memberNames(scene), ["c1", "c2", "c3"]);
+        assert.deepEqual(scene.sim.memberNames(), ["c1", "c2", "c3"]);
         assert.notEqual(memberId(scene), dead);
         const sizes = sim.events.slice(began).filter(({ kind, what }) => kind === "etcd" && what.includes("removed"));
         assert.equal(sizes.length, 1);
@@ -43,7 +43,7 @@ describeEngine("a controller's disk wiped behind Pulumi's back, its host key ano
         await assert.rejects(engine.up(program(["c3"], [], pinned)), /connection\.hostKey/);
         assert.deepEqual(writesIn(sim, began), []);
         await engine.up(program(["c3"]), { refresh: true });
-        assert.deepEqual(memberNames(scene), ["c1", "c2", "c3"]);
+        assert.deepEqual(scene.sim.memberNames(), ["c1", "c2", "c3"]);
         assert.equal(sim.find("c3").units.installed?.active, "active");
     });
 });

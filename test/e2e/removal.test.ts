@@ -4,7 +4,7 @@ import type { PulumiFn } from "@pulumi/pulumi/automation";
 import { MkeControllerNode, type MkeControllerNodeArgs } from "pulumi-mke";
 import { RESOURCES } from "../sim";
 import { leftOn } from "./machines";
-import { describeEngine, memberNames, type Scene, writesIn } from "./scene";
+import { describeEngine, type Scene, writesIn } from "./scene";
 
 describeEngine("controllers removed from the program", (start) => {
     it("go from five to three in one up, then to two, then to one, whoever leads", async () => {
@@ -22,7 +22,7 @@ describeEngine("controllers removed from the program", (start) => {
             await scene.engine.up(controllers(scene, left, list));
             assert.deepEqual(seen.voters, count === 2 ? [4, 3] : [left.length]);
             assert.ok(!seen.elections, "etcd was without a leader");
-            assert.deepEqual(memberNames(scene), left);
+            assert.deepEqual(scene.sim.memberNames(), left);
             for (const name of gone) assert.deepEqual(tracesOf(scene, name), []);
             assert.deepEqual((await scene.engine.up(controllers(scene, left, list))).changes, {
                 same: left.length + 1,
@@ -37,7 +37,7 @@ describeEngine("controllers removed from the program", (start) => {
         const seen = watch(scene);
         await scene.engine.up(controllers(scene, ["c4", "c2", "c3"]));
         assert.deepEqual(seen, { voters: [4, 3], elections: false });
-        assert.deepEqual(memberNames(scene), ["c2", "c3", "c4"]);
+        assert.deepEqual(scene.sim.memberNames(), ["c2", "c3", "c4"]);
         assert.deepEqual(tracesOf(scene, "c1"), []);
         assert.deepEqual((await scene.engine.up(controllers(scene, ["c4", "c2", "c3"]))).changes, { same: 4 });
     });
@@ -59,7 +59,7 @@ describeEngine("controllers removed from the program", (start) => {
         sim.find("c2").powerOn();
         await backAgain(scene);
         await engine.up(controllers(scene, ["c1", "c2"], all));
-        assert.deepEqual(memberNames(scene), ["c1", "c2"]);
+        assert.deepEqual(scene.sim.memberNames(), ["c1", "c2"]);
         assert.deepEqual(tracesOf(scene, "c3"), []);
     });
 });
@@ -75,7 +75,7 @@ describeEngine("a controller's own list of controllers", (start) => {
     it("may name itself and one other", async () => {
         const scene = await onlyOne(["c3", "c2"]);
         await scene.engine.up(controllers(scene, []));
-        assert.deepEqual(memberNames(scene), ["c1", "c2"]);
+        assert.deepEqual(scene.sim.memberNames(), ["c1", "c2"]);
         assert.deepEqual(tracesOf(scene, "c3"), []);
     });
 
@@ -83,7 +83,7 @@ describeEngine("a controller's own list of controllers", (start) => {
         const scene = await onlyOne(["c3", "c2"]);
         scene.sim.find("c2").firewall({ port: 22 });
         await scene.engine.up(controllers(scene, []));
-        assert.deepEqual(memberNames(scene), ["c1", "c2"]);
+        assert.deepEqual(scene.sim.memberNames(), ["c1", "c2"]);
         assert.deepEqual(tracesOf(scene, "c3"), []);
     });
 
@@ -122,7 +122,7 @@ describeEngine("a controller's own list of controllers", (start) => {
         assert.deepEqual(apiWrites(scene, began), []);
         for (const name of ["c1", "c2"]) sim.find(name).clearFirewall();
         await engine.up(controllers(scene, []));
-        assert.deepEqual(memberNames(scene), ["c1", "c2"]);
+        assert.deepEqual(scene.sim.memberNames(), ["c1", "c2"]);
     });
 });
 
@@ -186,7 +186,7 @@ function tracesOf({ sim }: Scene, name: string): string[] {
             ({ metadata, spec }) => metadata.name.endsWith(name) || isHeld(spec?.["holderIdentity"], metadata.name),
         );
     return [
-        ...memberNames({ sim }).filter((member) => member === name),
+        ...sim.memberNames().filter((member) => member === name),
         ...objects.map(({ kind }) => kind),
         ...leases.map(({ metadata }) => `Lease ${metadata.name}`),
         ...leftOn(sim.find(name)),

@@ -3,7 +3,7 @@ import { it } from "mocha";
 import { MkeControllerNode, type MkeControllerNodeArgs, MkeWorkerNode } from "pulumi-mke";
 import { RESOURCES } from "../sim";
 import { Cloud, Machine } from "./machines";
-import { describeEngine, memberNames, type Scene } from "./scene";
+import { describeEngine, type Scene } from "./scene";
 
 const BALANCER = "10.77.9.9";
 const THROUGH_BALANCER = { spec: { api: { externalAddress: BALANCER } } };
@@ -25,14 +25,14 @@ describeEngine("replacing the machines of all controllers in one up", (start) =>
         await startInCloud(scene, balanceAll);
         balanceAll(scene);
         await engine.up(program(scene, cloud, "old"));
-        const before = memberNames(scene);
+        const before = scene.sim.memberNames();
         assert.equal(before.length, 3);
         const voters = watchVoters(scene);
         const began = sim.events.length;
         await engine.up(program(scene, cloud, "new"));
         assert.deepEqual(voters, [4, 5, 6, 5, 4, 3]);
         assert.deepEqual(
-            memberNames(scene).filter((name) => before.includes(name)),
+            scene.sim.memberNames().filter((name) => before.includes(name)),
             [],
         );
         assert.deepEqual(cloud.ended.map(({ name }) => name).sort(), before);
@@ -54,7 +54,7 @@ describeEngine("replacing the machines of all controllers in one up", (start) =>
             engine.up(program(scene, cloud, "new")),
             /worker w1 reaches the API through 10\.77\.0\.11/,
         );
-        assert.ok(memberNames(scene).includes("c1"));
+        assert.ok(scene.sim.memberNames().includes("c1"));
         assert.equal(sim.find("c1").units.installed?.active, "active");
         assert.equal(sim.cluster.store.get(RESOURCES.nodes, "c1")?.spec?.["unschedulable"], undefined);
         assert.ok(!cloud.ended.some(({ name }) => name === "c1"));

@@ -68,14 +68,6 @@ export function describeEngine(title: string, tests: (start: Start) => void, exc
     });
 }
 
-/** Names of the etcd members, sorted. */
-export function memberNames({ sim }: Pick<Scene, "sim">): string[] {
-    return sim
-        .members()
-        .map(({ name }) => name)
-        .sort();
-}
-
 /** As a person at the machine: k0s stopped and reset. */
 export function resetByHand({ sim }: Pick<Scene, "sim">, name: string): void {
     const host = sim.find(name);

@@ -65,7 +65,7 @@ async function drive(sim: Simulation, place: Place): Promise<FormRun> {
     try {
         driver.send(await taskOf(sim, place, witness));
         await driver.answer("joined");
-        const joined = memberNames(sim);
+        const joined = sim.memberNames();
         driver.send({});
         const seen = (await driver.answer("seen")) as Seen;
         sim.assertInvariants();
@@ -74,7 +74,7 @@ async function drive(sim: Simulation, place: Place): Promise<FormRun> {
             ...seen,
             providers: lines.map((line) => JSON.parse(line) as Witness),
             joined,
-            left: memberNames(sim),
+            left: sim.memberNames(),
             unclean: sim.hosts.filter(({ units }) => units.installed !== undefined).map(({ name }) => name),
         };
     } finally {
@@ -155,11 +155,4 @@ class Driver {
         this.child.kill();
         await this.ended;
     }
-}
-
-function memberNames(sim: Simulation): string[] {
-    return sim
-        .members()
-        .map(({ name }) => name)
-        .sort();
 }

@@ -41,13 +41,7 @@ describe("a controller that the program names in two ways", () => {
         const { props } = await controller.read(id, outs);
         assert.deepEqual([props?.["status"], props?.["drift"]], ["ready", []]);
         await controller.delete(id, outs);
-        assert.deepEqual(
-            sim
-                .members()
-                .map(({ name }) => name)
-                .sort(),
-            ["c1", "c2"],
-        );
+        assert.deepEqual(sim.memberNames(), ["c1", "c2"]);
         assert.equal(sim.find("c3").units.installed, undefined);
         sim.assertInvariants();
     });

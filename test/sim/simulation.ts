@@ -212,6 +212,13 @@ export class Simulation {
         return this.cluster.etcd.members;
     }
 
+    /** Sorted; "" for one that was never started. */
+    memberNames(): string[] {
+        return this.members()
+            .map(({ name }) => name)
+            .sort();
+    }
+
     /** As `k0s etcd leave --peer-address` on another controller. */
     removeMemberFromOutside(id: bigint): void {
         this.world.act(() => this.cluster.etcd.remove(id));
