@@ -9,9 +9,8 @@ export interface AddSteps {
     /**
      * `join`: the happy path. `adopt`: the host is what it should be; only marker, annotation and MkeConfig. `wait-ready`:
      * the same, after the Node is Ready. `restart`: restart the service, wait until the Node is registered and Ready.
-     * `continue`: a join of ours that was interrupted (no cell says so): see that the service runs, and wait as a join does.
      */
-    readonly kind: "join" | "adopt" | "wait-ready" | "restart" | "continue";
+    readonly kind: "join" | "adopt" | "wait-ready" | "restart";
     /** Before anything else, delete the EtcdMember of the member that left. */
     readonly cleanStaleObject: boolean;
 }

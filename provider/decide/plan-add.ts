@@ -20,7 +20,7 @@ import {
     verdictOf,
     wasThereBefore,
 } from "./plan-common";
-import type { AddPlan, Situation, Undo } from "./plan-types";
+import type { AddPlan, RestOfJoin, Situation, Undo } from "./plan-types";
 import { mayAdd } from "./quorum";
 import { type Refusal, refuse } from "./refusal";
 import { hasK0sData, nodeOf, unitOf } from "./scenario";
@@ -47,7 +47,7 @@ export function planAdd(situation: Situation): AddPlan | Refusal {
 
 /** What is to be done, before anybody's rights and the quorum are looked at. */
 interface Course {
-    readonly steps: AddSteps;
+    readonly steps: AddPlan["steps"];
     readonly undo?: Undo;
     readonly resumes?: OperationRecord;
 }
@@ -55,7 +55,7 @@ interface Course {
 function chooseCourse(situation: Situation, seen: Look): Course | Refusal {
     const cell = cellFor(seen.scenario.scenario, seen.verdict?.verdict, kindOf(situation.role), "add");
     const record = recordFor(situation);
-    if (cell.action.kind === "add") return goOn(situation, cell.action.steps, record);
+    if (cell.action.kind === "add") return goOn(situation, seen, cell.action.steps, record);
     const resumed = record === undefined ? undefined : resume(situation, seen, record);
     return resumed ?? refuseCell(cell, seen);
 }
@@ -75,10 +75,17 @@ function holdsK0s(host: HostFacts): boolean {
 }
 
 /** A node that our own interrupted join has made is not adopted: what is left of the join is done (safety.md 11). */
-function goOn(situation: Situation, steps: AddSteps, record: OperationRecord | undefined): Course {
+function goOn(situation: Situation, seen: Look, steps: AddSteps, record: OperationRecord | undefined): Course {
     if (record?.kind !== "add" || steps.kind === "join") return { steps };
     if (cannotGoOn(situation)) return startOver(situation, record);
-    return { steps: { kind: "continue", cleanStaleObject: false }, resumes: record };
+    const rest = restOfJoin(situation, seen);
+    return rest === undefined ? { steps } : { steps: rest, resumes: record };
+}
+
+/** undefined: a controller whose member is not known, which has none to go on with. */
+function restOfJoin({ role }: Situation, { verdict }: Look): RestOfJoin | undefined {
+    if (role === "worker") return { kind: "continue-worker" };
+    return verdict?.member === undefined ? undefined : { kind: "continue-controller", own: verdict.member };
 }
 
 /** The controller that the worker was to join through was removed meanwhile, when nobody knew of the worker. */
@@ -112,7 +119,9 @@ function afterJoin(situation: Situation, seen: Look, record: OperationRecord): C
     if (wasThereBefore(record, verdict.member)) return undefined;
     const isStarted = verdict.member.name !== "" && situation.host.data.etcdDatabase;
     if (isStarted && unitOf(situation.host) !== undefined) {
-        return { steps: { kind: "continue", cleanStaleObject: false }, resumes: record };
+        // In scenario 9 nothing of it can be trusted, and nothing of it goes on by itself.
+        const rest = restOfJoin(situation, seen);
+        return rest === undefined ? undefined : { steps: rest, resumes: record };
     }
     const { undo, ...course } = startOver(situation, record);
     return { ...course, undo: { ...undo, member: verdict.member } };

@@ -72,11 +72,15 @@ interface Decision {
 
 export interface AddPlan extends Decision {
     readonly kind: "add";
-    readonly steps: AddSteps;
+    readonly steps: AddSteps | RestOfJoin;
     readonly ownership: Ownership;
     /** What a half-done join left, to be taken back before the steps. */
     readonly undo?: Undo;
 }
+
+/** A join of ours that was interrupted (no cell says so): see that the service runs, and wait as a join does. */
+export type RestOfJoin =
+    { readonly kind: "continue-worker" } | { readonly kind: "continue-controller"; readonly own: Member };
 
 export interface Undo {
     /** Added for this join, never started: removed by ID. */

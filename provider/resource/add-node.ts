@@ -1,8 +1,8 @@
 import type { Host } from "../adapters/host";
 import { openHost } from "../adapters/ssh/pool";
-import type { AddPlan } from "../decide/plan";
+import type { AddPlan, RestOfJoin } from "../decide/plan";
 import { RefusedError } from "../errors";
-import type { Member } from "../facts/cluster";
+import type { EtcdMemberObject } from "../facts/cluster";
 import type { NodeSettings } from "../facts/host";
 import type { NodeKind } from "../inputs";
 import type { HeldLock } from "../lock";
@@ -15,7 +15,7 @@ import { undoJoin } from "../pipelines/undo-join";
 import { decideAdd, decideSettled, type Knowledge, refuseIfSaid } from "./decide";
 import { look, type Remembered } from "./look";
 import type { Session } from "./session";
-import { decideBeforeLock, operationOf, withHost } from "./under-lock";
+import { decideBeforeLock, onHost, operationOf } from "./under-lock";
 
 /** What an add is about, from the program and from state. */
 export interface Addition {
@@ -73,8 +73,7 @@ async function prepare(
         (seen) => decideAdd(session, seen, record === undefined ? knowledge : { ...knowledge, record }),
     );
     refuseIfSaid(plan, session.inputs.host);
-    const operation = withHost(operationOf(kind, session, held, situation, mark), session, situation);
-    if (operation === undefined) throw new Error("an add was decided for a host that does not answer");
+    const operation = onHost(operationOf(kind, session, held, situation, mark), session, plan.host);
     return { operation, plan };
 }
 
@@ -83,16 +82,14 @@ async function carryOut(
     { steps, verdict }: AddPlan,
     given?: NodeSettings,
 ): Promise<HostOperation> {
-    const stale = steps.cleanStaleObject ? verdict?.object : undefined;
     switch (steps.kind) {
         case "join":
-            await (operation.kind === "worker"
-                ? addWorker(operation)
-                : addController(operation, controllers(operation), stale));
+            await join(operation, steps.cleanStaleObject ? verdict?.object : undefined);
             break;
-        case "continue":
+        case "continue-worker":
+        case "continue-controller":
             if (given !== undefined) await correctSettings(operation, given);
-            await continueJoin(operation, verdict?.member);
+            await continueJoin(operation, steps);
             break;
         case "adopt":
             await adoptNode(operation);
@@ -107,10 +104,15 @@ async function carryOut(
     return operation;
 }
 
-async function continueJoin(operation: HostOperation, member: Member | undefined): Promise<void> {
-    if (operation.kind === "worker") return continueWorker(operation);
-    if (member === undefined) throw new Error("a join was to be continued without a member");
-    await continueController(operation, member);
+/** `stale`: as for a controller's join. */
+async function join(operation: HostOperation, stale: EtcdMemberObject | undefined): Promise<void> {
+    if (operation.kind === "worker") await addWorker(operation);
+    else await addController(operation, controllers(operation), stale);
+}
+
+async function continueJoin(operation: HostOperation, rest: RestOfJoin): Promise<void> {
+    if (rest.kind === "continue-worker") await continueWorker(operation);
+    else await continueController(operation, rest.own);
 }
 
 /** Every controller the program can log in to; each tries its way to the new node (safety.md 16). */

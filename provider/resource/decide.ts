@@ -88,10 +88,15 @@ function unreachable(situation: Situation): Refusal {
     };
 }
 
-export function decideAdd(session: Session, situation: Situation, knowledge: Knowledge): AddPlan | Refusal {
+/** An add, and the host that it was decided for. */
+type AddOnHost = AddPlan & { readonly host: HostFacts };
+
+export function decideAdd(session: Session, situation: Situation, knowledge: Knowledge): AddOnHost | Refusal {
     const { host } = situation;
-    if (host?.k0sctlLock !== undefined) return lockedByK0sctl(host.k0sctlLock.holder);
-    return host === undefined ? unreachable(situation) : planAdd({ ...shared(session, situation, knowledge), host });
+    if (host === undefined) return unreachable(situation);
+    if (host.k0sctlLock !== undefined) return lockedByK0sctl(host.k0sctlLock.holder);
+    const plan = planAdd({ ...shared(session, situation, knowledge), host });
+    return isRefusal(plan) ? plan : { ...plan, host };
 }
 
 export function decideRemove(session: Session, situation: Situation, knowledge: Knowledge): Removal {

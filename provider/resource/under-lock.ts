@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { isRefusal, type Refusal, type Topic } from "../decide/refusal";
-import type { OperationRecord } from "../facts/host";
+import type { HostFacts, OperationRecord } from "../facts/host";
 import type { NodeKind } from "../inputs";
 import { type HeldLock, type LockKind, type LockRequest, type OperationLock, withLock } from "../lock";
 import { isHeld, recordLeft } from "../lock/peek";
@@ -104,7 +104,9 @@ export function operationOf(
 
 /** The same operation with its host; undefined where that does not answer. */
 export function withHost(operation: Operation, session: Session, situation: Situation): HostOperation | undefined {
-    return situation.host === undefined
-        ? undefined
-        : { ...operation, target: session.target, hostFacts: situation.host };
+    return situation.host === undefined ? undefined : onHost(operation, session, situation.host);
+}
+
+export function onHost(operation: Operation, { target }: Session, hostFacts: HostFacts): HostOperation {
+    return { ...operation, target, hostFacts };
 }

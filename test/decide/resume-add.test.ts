@@ -44,9 +44,18 @@ describe("resuming an interrupted add", () => {
         const members = [...twoControllers.members, member("c3", { learner: true })];
         const host = controllerHost("c3", { marker: marked("controller") });
         const plan = added(controller({ host, cluster: { ...twoControllers, members } }));
-        assert.equal(plan.steps.kind, "continue");
+        assert.deepEqual(plan.steps, { kind: "continue-controller", own: members.at(-1) });
         assert.equal(plan.undo, undefined);
         assert.equal(plan.lookAgain, true);
+    });
+
+    it("does not go on where the CA of this cluster cannot be read on the host: nobody knows what runs there", () => {
+        const members = [...twoControllers.members, member("c3")];
+        const ca = { pki: undefined, kubelet: undefined, unreadable: true };
+        const host = stopped(controllerHost("c3", { marker: marked("controller"), ca }));
+        const refusal = refused(planAdd(controller({ host, cluster: { ...twoControllers, members } })));
+        assert.match(refusal.what, /^scenario 9 /);
+        assert.equal(refusal.topic, "unknown-state");
     });
 
     it("starts over on a worker", () => {
@@ -74,15 +83,15 @@ describe("resuming an interrupted add", () => {
 
         it("goes on where it is still there, or the Node is Ready all the same", () => {
             for (const plan of [joining("https://10.0.0.2:6443"), joining(GONE, {}, true)]) {
-                assert.equal(plan.steps.kind, "continue");
+                assert.equal(plan.steps.kind, "continue-worker");
                 assert.equal(plan.undo, undefined);
             }
         });
 
         it("goes on where no single controller matters, or an address is not known to be one", () => {
             for (const apiAccess of ["external", "node-local"] as const)
-                assert.equal(joining(GONE, { apiAccess }).steps.kind, "continue");
-            assert.equal(joining("https://api.example:6443").steps.kind, "continue");
+                assert.equal(joining(GONE, { apiAccess }).steps.kind, "continue-worker");
+            assert.equal(joining("https://api.example:6443").steps.kind, "continue-worker");
         });
 
         it("changes nothing for one that is no join of ours", () => {
