@@ -55,13 +55,7 @@ function providerOf(kind: NodeKind): NodeProvider {
 
         async read(id, outs) {
             // A `read` that throws would abort the refresh of the whole stack.
-            if (load.migrations().isLater(outs)) return leaveLater(id, outs);
-            const kept = readable(outs);
-            const { id: found, props } = await asOperation(() => load.read().read(kind, id, kept));
-            // Without an id Pulumi takes the resource out of its state.
-            return found === undefined || props === undefined
-                ? {}
-                : { id: found, props: load.state().encodeOutputs(props) };
+            return load.migrations().isLater(outs) ? leaveLater(id, outs) : refreshed(kind, id, outs);
         },
 
         async update(id, olds, news) {
@@ -76,6 +70,13 @@ function providerOf(kind: NodeKind): NodeProvider {
             await asOperation(() => load.delete().remove(kind, id, kept));
         },
     };
+}
+
+async function refreshed(kind: NodeKind, id: string, outs: Bag): Promise<{ id?: string; props?: Bag }> {
+    const kept = readable(outs);
+    const { id: found, props } = await asOperation(() => load.read().read(kind, id, kept));
+    // Without an id Pulumi takes the resource out of its state.
+    return found === undefined || props === undefined ? {} : { id: found, props: load.state().encodeOutputs(props) };
 }
 
 /** Literal names: each is loaded with everything behind it by the first call that needs it. */
