@@ -1,12 +1,12 @@
 import type { Member } from "./facts/cluster";
 
-/** One spelling for an address: IPv6 compressed and without brackets or zone, everything in lower case. */
+/** One spelling for an address: lower case, IPv6 compressed without brackets or zone, names without a last dot. */
 export function normalAddress(address: string): string {
     const bare = address
         .trim()
         .toLowerCase()
         .replace(/^\[|\]$/g, "")
-        .replace(/%.*$/, "");
+        .replace(/%.*$|\.$/, "");
     if (!bare.includes(":")) return bare;
     try {
         return new URL(`http://[${bare}]`).hostname.replace(/^\[|\]$/g, "");

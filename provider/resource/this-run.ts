@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { normalAddress } from "../address";
 import { requireEngine } from "../engine";
 import { ConnectionError } from "../errors";
 import type { NodeKind } from "../inputs";
@@ -29,7 +30,7 @@ export class HelperRemovedError extends ConnectionError {}
 
 const removals = new Set<Removal>();
 const works = new Set<Work>();
-/** How many removals of this host as a controller have ended well. */
+/** How many removals of this host as a controller have ended well; programs spell one host in several ways. */
 const removed = new Map<string, number>();
 
 const LOOK_EVERY = 500;
@@ -44,7 +45,7 @@ export async function whileRemoving(
     removals.add(itself);
     try {
         await action(itself);
-        if (kind === "controller") removed.set(host, timesRemoved(host) + 1);
+        if (kind === "controller") removed.set(normalAddress(host), timesRemoved(host) + 1);
     } finally {
         removals.delete(itself);
     }
@@ -73,13 +74,13 @@ export function endBeforeLast(itself: Removal): string[] {
 }
 
 function worksBeside({ clusterId, host }: Removal): string[] {
-    const beside = [...works].filter((work) => work.clusterId === clusterId || work.through === host);
+    const beside = [...works].filter((work) => work.clusterId === clusterId || isSameHost(work.through, host));
     return beside.map(({ name }) => name);
 }
 
 /** True for the host of a controller whose removal is under way: others are asked for help first. */
 export function isLeaving(host: string): boolean {
-    return [...removals].some((removal) => removal.kind === "controller" && removal.host === host);
+    return [...removals].some((removal) => removal.kind === "controller" && isSameHost(removal.host, host));
 }
 
 /**
@@ -162,7 +163,11 @@ async function untilEnded(others: () => readonly string[], log: Log): Promise<vo
 }
 
 function timesRemoved(host: string): number {
-    return removed.get(host) ?? 0;
+    return removed.get(normalAddress(host)) ?? 0;
+}
+
+function isSameHost(one: string, other: string): boolean {
+    return normalAddress(one) === normalAddress(other);
 }
 
 function helperRemoved(host: string, did = "has removed"): HelperRemovedError {

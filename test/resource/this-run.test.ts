@@ -126,6 +126,32 @@ describe("operations of one run", () => {
         expectHelper(host)();
     });
 
+    describe("a controller that the program spells in two ways", () => {
+        for (const [removed, through, isSame] of [
+            ["C1.example.com", "c1.example.com", true],
+            ["c2.example.com.", "c2.example.com", true],
+            ["2001:DB8:0:0::11", "2001:db8::11", true],
+            ["[2001:db8::12]", "2001:db8::12", true],
+            ["2001:db8::13", "2001:db8::14", false],
+            ["c1.example.org", "c1.example.net", false],
+        ] as const) {
+            it(`is ${isSame ? "one host" : "two hosts"}: ${removed} and ${through}`, async () => {
+                const node = { clusterId: undefined, nodeName: removed, host: removed };
+                const expected = expectHelper(through);
+                const joining = new Task((action) =>
+                    whileWorking({ name: "w1", clusterId, through }, silentLog, () => action()),
+                );
+                const removing = new Task((action) => whileRemoving("controller", node, action));
+                assert.equal(isLeaving(through), isSame);
+                assert.deepEqual(endBefore(itselfOf(removing)), isSame ? ["w1"] : []);
+                await joining.end();
+                await removing.end();
+                if (isSame) assert.throws(expected, HelperRemovedError);
+                else expected();
+            });
+        }
+    });
+
     describe("an act that may be refused for what others change", () => {
         const refused = new Error("refused");
         const actWith = (others: () => string[], errors: Error[], lines: string[] = []) =>
