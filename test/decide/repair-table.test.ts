@@ -22,10 +22,10 @@ import {
     node,
     OWNER,
     stopped,
-    TOKEN,
     unit,
     workerHost,
 } from "./build";
+import { situation } from "./repair-situation";
 
 const SCENARIOS: readonly Scenario[] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 const KINDS: readonly NodeKind[] = ["worker", "controller"];
@@ -94,9 +94,9 @@ describe("the repair table", () => {
         });
 
         it(`is what is done in ${title(state)}`, () => {
-            const situation = situationIn(state);
-            assertIs(state, situation.host, situation.cluster);
-            const { action } = repairFor(situation);
+            const built = situationIn(state);
+            assertIs(state, built.host, built.cluster);
+            const { action } = repairFor(built);
             assert.equal(action, ACTIONS[step]);
         });
     }
@@ -122,19 +122,7 @@ function assertIs({ scenario, verdict, kind }: State, host: HostFacts, facts: Cl
 
 function situationIn(state: State): Parameters<typeof repairFor>[0] {
     const name = state.kind === "worker" ? "w1" : "c3";
-    return {
-        role: state.kind === "worker" ? "worker" : "controller+worker",
-        host: hostIn(state.scenario, name),
-        cluster: clusterIn(state, name),
-        nodeName: name,
-        peerAddress: address(name),
-        state: { token: TOKEN, machineId: `machine-${name}` },
-        owner: OWNER,
-        labels: {},
-        taints: [],
-        installFlags: [],
-        now: 1_000_000,
-    };
+    return { ...situation(name, hostIn(state.scenario, name), {}), cluster: clusterIn(state, name) };
 }
 
 function hostIn(scenario: Scenario, name: string): HostFacts {

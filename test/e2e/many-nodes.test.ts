@@ -3,7 +3,8 @@ import { it } from "mocha";
 import { MkeControllerNode, type MkeControllerNodeArgs, MkeWorkerNode } from "pulumi-mke";
 import { RESOURCES } from "../sim";
 import { leftOn } from "./machines";
-import { describeEngine, LOOKING, type Scene } from "./scene";
+import { LOOKING } from "../support/looking";
+import { describeEngine, type Scene } from "./scene";
 
 const CONTROLLERS = ["c1", "c2", "c3"];
 const WORKERS = Array.from({ length: 20 }, (_, index) => `w${index + 1}`);

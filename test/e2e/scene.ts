@@ -4,19 +4,7 @@ import { describe } from "mocha";
 import { type K0sConfig, RESOURCES, type Simulation, startSimulation } from "../sim";
 import { Engine, type EngineOptions } from "../support/engine";
 import { findPulumi } from "../support/find-pulumi";
-
-/** Programs that write to a host; everything else only looks. */
-export const LOOKING: ReadonlySet<string> = new Set([
-    "probe",
-    "read-file",
-    "exists",
-    "describe-files",
-    "service-state",
-    "journal",
-    "k0s-version",
-    "sha256",
-    "file-size",
-]);
+import { LOOKING } from "../support/looking";
 
 /** Of what the engine printed, where a test fails. */
 const LINES_SHOWN = 60;

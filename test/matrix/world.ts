@@ -1,8 +1,8 @@
-import assert from "node:assert/strict";
 import { controller, type NodeProvider, worker } from "../../provider";
 import type { NodeKind } from "../../provider/inputs";
 import type { Bag } from "../../provider/resource/shape";
 import { RESOURCES, type Simulation, startSimulation, type SimHost } from "../sim";
+import { created } from "../sim/program-of";
 
 /** Seconds for waits that end without their state, and for looking again at states that may pass. */
 const IMPATIENCE = 1.5;
@@ -64,9 +64,7 @@ export class World {
     }
 
     async create(timeouts: Readonly<Record<string, number>>): Promise<{ id: string; outs: Bag }> {
-        const { inputs, failures } = await this.provider.check({}, this.inputs(timeouts));
-        assert.deepEqual(failures, []);
-        return this.provider.create(inputs);
+        return created(this.provider, this.inputs(timeouts));
     }
 
     async delete(timeouts: Readonly<Record<string, number>>): Promise<void> {

@@ -9,6 +9,7 @@ import { forgetControllers } from "../../provider/resource/known-controllers";
 import type { Bag } from "../../provider/resource/shape";
 import { BACKUP_DIRECTORY } from "../../provider/stages/backup";
 import { type Simulation, startSimulation } from "../sim";
+import { created } from "../sim/program-of";
 import { openWithAge } from "../support/age";
 import { temporaryFolder } from "../support/program";
 
@@ -46,9 +47,7 @@ describe("the backups of a resource, on a simulated cluster", function () {
     async function create(backup: Bag = {}): Promise<{ id: string; outs: Bag }> {
         const connected = (name: string) => ({ host: sim.find(name).address, connection: sim.connectionArgs(name) });
         const inputs = { ...connected("c2"), cluster: { controllers: [connected("c1")] }, owner: "test/c2", backup };
-        const checked = await controller.check({}, inputs);
-        assert.deepEqual(checked.failures, []);
-        return controller.create(checked.inputs);
+        return created(controller, inputs);
     }
 
     const kept = (): string[] => sim.find("c1").files.list(BACKUP_DIRECTORY);

@@ -5,7 +5,7 @@ import { closeAll } from "../../provider/adapters/ssh/pool";
 import { forgetControllers } from "../../provider/resource/known-controllers";
 import type { Bag } from "../../provider/resource/shape";
 import { type Simulation, startSimulation } from "../sim";
-import { programOf } from "../sim/program-of";
+import { created, programOf } from "../sim/program-of";
 
 /** By DNS name or through an address translator as `host`, by its private address in `cluster.controllers`. */
 describe("a controller that the program names in two ways", () => {
@@ -30,9 +30,7 @@ describe("a controller that the program names in two ways", () => {
             connection: sim.connectionArgs(helper),
         }));
         const program = programOf(sim, name, { host: name, onLastController: "reset", cluster: { controllers } });
-        const { inputs, failures } = await controller.check({}, program);
-        assert.deepEqual(failures, []);
-        return controller.create(inputs);
+        return created(controller, program);
     }
 
     it("is never its own helper where there are others", async () => {

@@ -5,6 +5,7 @@ import { controller, worker } from "../../provider";
 import { forgetControllers } from "../../provider/resource/known-controllers";
 import type { Bag } from "../../provider/resource/shape";
 import { type SimHost, type Simulation, startSimulation } from ".";
+import { checked, created } from "./program-of";
 
 const ENCRYPTION = "/var/lib/k0s/encryption.cfg";
 const POLICY = "/etc/k0s/audit-policy.yaml";
@@ -49,7 +50,7 @@ describe("what a simulated cluster holds beside k0s", () => {
         await sim.close();
     });
 
-    const inputs = (host: SimHost, more: Bag): Bag => ({
+    const inputs = (host: SimHost, more: Bag = {}): Bag => ({
         host: host.address,
         connection: sim.connectionArgs(host.name),
         cluster: { controllers: [{ host: c1.address, connection: sim.connectionArgs("c1") }] },
@@ -58,9 +59,18 @@ describe("what a simulated cluster holds beside k0s", () => {
     });
 
     async function create(kind: typeof controller, host: SimHost, more: Bag = {}): Promise<{ id: string; outs: Bag }> {
-        const checked = await kind.check({}, inputs(host, more));
-        assert.deepEqual(checked.failures, []);
-        return kind.create(checked.inputs);
+        return created(kind, inputs(host, more));
+    }
+
+    /** What Pulumi keeps of it. */
+    async function interruptedJoin(): Promise<{ readonly id: string; readonly properties: Bag }> {
+        c2.failing.set("install-service", "no space left on device");
+        let kept: { readonly id: string; readonly properties: Bag } | undefined;
+        await create(controller, c2).catch((error: unknown) => {
+            kept = error as typeof kept;
+        });
+        assert.ok(kept?.id);
+        return kept;
     }
 
     const filesOf = ({ files }: SimHost): string[] =>
@@ -91,8 +101,7 @@ describe("what a simulated cluster holds beside k0s", () => {
 
     it("stops the join where a file is on neither side, with nothing changed and no secret told", async () => {
         c1.files.remove(POLICY);
-        const checked = await controller.check({}, inputs(c2, {}));
-        await assert.rejects(controller.create(checked.inputs), (error: Error) => {
+        await assert.rejects(create(controller, c2), (error: Error) => {
             assert.match(error.message, /audit-policy\.yaml \(spec\.api\.extraArgs\.audit-policy-file\)/);
             assert.match(error.message, /runbook\.md#configuration-files/);
             assert.ok(!error.message.includes("c2VjcmV0"));
@@ -105,16 +114,10 @@ describe("what a simulated cluster holds beside k0s", () => {
     });
 
     it("does not make a host foreign on which an interrupted join has left it", async () => {
-        c2.failing.set("install-service", "no space left on device");
-        const checked = await controller.check({}, inputs(c2, {}));
-        let kept: { readonly id: string; readonly properties: Bag } | undefined;
-        await controller.create(checked.inputs).catch((error: unknown) => {
-            kept = error as typeof kept;
-        });
-        assert.ok(kept?.id);
+        const kept = await interruptedJoin();
         assert.equal(c2.files.text(ENCRYPTION), SECRET);
         c2.failing.clear();
-        const { outs } = await controller.update(kept.id, kept.properties, checked.inputs);
+        const { outs } = await controller.update(kept.id, kept.properties, await checked(controller, inputs(c2)));
         assert.equal(outs["status"], "ready");
         assert.equal(c2.files.owner(ENCRYPTION).user, "kube-apiserver");
         await controller.delete(kept.id, outs);
@@ -122,13 +125,7 @@ describe("what a simulated cluster holds beside k0s", () => {
     });
 
     it("is taken away also when the node is removed before k0s was installed", async () => {
-        c2.failing.set("install-service", "no space left on device");
-        const checked = await controller.check({}, inputs(c2, {}));
-        let kept: { readonly id: string; readonly properties: Bag } | undefined;
-        await controller.create(checked.inputs).catch((error: unknown) => {
-            kept = error as typeof kept;
-        });
-        assert.ok(kept?.id);
+        const kept = await interruptedJoin();
         await controller.delete(kept.id, kept.properties);
         assert.deepEqual(filesOf(c2), []);
         sim.assertInvariants();

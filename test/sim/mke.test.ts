@@ -9,6 +9,7 @@ import { fakeRegistry, LOGIN, REPOSITORY } from "../support/registry-server";
 import { K0S_VERSION, k0sProgram, RESOURCES, type Simulation, startSimulation } from ".";
 import type { KubeObject } from "./model/store";
 import { hostEntry, MKE_CONFIGS, SimMke } from "./mke";
+import { checked, created } from "./program-of";
 
 const RESTARTED = "kubectl.kubernetes.io/restartedAt";
 
@@ -51,9 +52,7 @@ describe("the provider on a simulated MKE cluster", () => {
     }
 
     async function create(kind: typeof controller, name: string, more: Bag = {}): Promise<{ id: string; outs: Bag }> {
-        const checked = await kind.check({}, inputs(name, more));
-        assert.deepEqual(checked.failures, []);
-        return kind.create(checked.inputs);
+        return created(kind, inputs(name, more));
     }
 
     const addresses = (): unknown[] => mke.hosts.map((host) => (host as { ssh: { address: string } }).ssh.address);
@@ -149,8 +148,7 @@ describe("the provider on a simulated MKE cluster", () => {
         assert.equal(sim.find("w1").units.get("k0sworker")?.active, "active");
 
         mke.webhook = undefined;
-        const { inputs: news } = await worker.check({}, inputs("w1", {}));
-        const { outs } = await worker.update("id", failed ?? {}, news);
+        const { outs } = await worker.update("id", failed ?? {}, await checked(worker, inputs("w1", {})));
         assert.equal(outs["status"], "ready");
         assert.equal(addresses().at(-1), "10.77.0.31");
     });

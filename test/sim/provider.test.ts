@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import { closeAll } from "../../provider/adapters/ssh/pool";
-import { controller, worker } from "../../provider";
+import { controller, type NodeProvider, worker } from "../../provider";
 import { forgetControllers } from "../../provider/resource/known-controllers";
 import type { Bag } from "../../provider/resource/shape";
 import { type Simulation, startSimulation } from ".";
+import { created, programOf } from "./program-of";
 
 /** The provider as Pulumi drives it, knowing nothing of the simulation but a bastion. */
 describe("the provider on a simulated cluster", () => {
@@ -25,25 +26,8 @@ describe("the provider on a simulated cluster", () => {
         await sim.close();
     });
 
-    function inputs(name: string, more: Bag = {}): Bag {
-        return {
-            host: sim.find(name).address,
-            connection: sim.connectionArgs(name),
-            cluster: {
-                controllers: sim.hosts
-                    .filter((host) => host.units.get("k0scontroller") !== undefined)
-                    .map((host) => ({ host: host.address, connection: sim.connectionArgs(host.name) })),
-            },
-            owner: `test/${name}`,
-            ...more,
-        };
-    }
-
-    async function create(kind: typeof controller, name: string, more: Bag = {}): Promise<{ id: string; outs: Bag }> {
-        const checked = await kind.check({}, inputs(name, more));
-        assert.deepEqual(checked.failures, []);
-        return kind.create(checked.inputs);
-    }
+    const create = (kind: NodeProvider, name: string, more?: Bag): Promise<{ id: string; outs: Bag }> =>
+        created(kind, programOf(sim, name, more));
 
     it("adds a controller and takes it out again", async () => {
         const { id, outs } = await create(controller, "c2");

@@ -6,6 +6,7 @@ import { forgetControllers } from "../../provider/resource/known-controllers";
 import type { Bag } from "../../provider/resource/shape";
 import { RESOURCES, type SimEvent, type SimHost, type Simulation, startSimulation } from "../sim";
 import { K0sDaemon } from "../sim/k0s/daemon";
+import { checked, created } from "../sim/program-of";
 import { LOOKING } from "./looking";
 
 /** Simulated seconds a cluster needs to come to rest: fresh Nodes wobble, k0s follows etcd, Nodes turn NotReady. */
@@ -51,13 +52,11 @@ export class World {
     }
 
     async checked(name: string, more: Bag = {}): Promise<Bag> {
-        const { inputs, failures } = await World.kindOf(name).check({}, this.inputs(name, more));
-        if (failures.length > 0) throw new Error(JSON.stringify(failures));
-        return inputs;
+        return checked(World.kindOf(name), this.inputs(name, more));
     }
 
     async create(name: string, more: Bag = {}): Promise<{ id: string; outs: Bag }> {
-        return World.kindOf(name).create(await this.checked(name, more));
+        return created(World.kindOf(name), this.inputs(name, more));
     }
 
     async refresh(name: string, { id, outs }: { id: string; outs: Bag }): Promise<Bag> {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "mocha";
 import { parseBackupAnswer } from "../../../provider/adapters/host/backup-answer";
-import { inNamespace, namespaces } from "../../support/namespace";
+import { inNamespace, needNamespaces } from "../../support/namespace";
 
 const DIRECTORY = "/var/lib/pulumi-mke/backups";
 const VALUES = {
@@ -40,11 +40,7 @@ function backUp(values: Partial<typeof VALUES>, prepare: string, look: string) {
 describe("the program that backs a controller up", function () {
     this.timeout(60_000);
 
-    before(function () {
-        if (namespaces) return;
-        console.log("    skipped: no mount namespaces here (needs root)");
-        this.skip();
-    });
+    before(needNamespaces);
 
     it("keeps k0s's archive under the time and its name, for root alone, and leaves nothing else", () => {
         const { archive, seen, stderr } = backUp(

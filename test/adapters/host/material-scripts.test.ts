@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "mocha";
-import { inNamespace, namespaces } from "../../support/namespace";
+import { inNamespace, needNamespaces } from "../../support/namespace";
 
 /** A `semanage` with its local rules in a file, as `fcontext -l -C -n` and `fcontext -E` show them (3.4). */
 const SEMANAGE = `cat >/run/fake/semanage <<'END OF SEMANAGE'
@@ -23,11 +23,7 @@ chmod +x /run/fake/systemctl`;
 describe("the programs for labels and services", function () {
     this.timeout(60_000);
 
-    before(function () {
-        if (namespaces) return;
-        console.log("    skipped: no mount namespaces here (needs root)");
-        this.skip();
-    });
+    before(needNamespaces);
 
     it("read the rules for labels that were added, whatever they are for", () => {
         const { exitCode, said } = inNamespace(

@@ -1,18 +1,14 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "mocha";
 import { parseHostProbe } from "../../../provider/facts/host-probe";
-import { inNamespace, namespaces } from "../../support/namespace";
+import { inNamespace, needNamespaces } from "../../support/namespace";
 
 const DIRS = { DATA_DIR: "/var/lib/k0s", KUBELET_ROOT_DIR: "", K0S: "" };
 
 describe("the programs that clean up and stop", function () {
     this.timeout(60_000);
 
-    before(function () {
-        if (namespaces) return;
-        console.log("    skipped: no mount namespaces here (needs root)");
-        this.skip();
-    });
+    before(needNamespaces);
 
     it("remove what k0s left, and nothing behind a mount or a link", () => {
         const { exitCode, said, seen } = inNamespace(
