@@ -1,3 +1,4 @@
+import { defined } from "../defined";
 import {
     type ClusterFacts,
     type EtcdMemberObject,
@@ -84,7 +85,7 @@ function pairsOf(members: readonly Member[], objects: readonly EtcdMemberObject[
     const [member] = members;
     const [object] = objects;
     if (members.length <= 1 && objects.length <= 1) {
-        return [{ ...(member === undefined ? {} : { member }), ...(object === undefined ? {} : { object }) }];
+        return [defined({ member, object })];
     }
     const known = new Set(members.map(({ id }) => id));
     const pairs = members.flatMap((one): Pair[] => {

@@ -1,3 +1,4 @@
+import { defined } from "../defined";
 import type { HostFacts, OperationRecord } from "../facts/host";
 import { kindOf } from "../inputs";
 import { addressesOf, sharedAddresses } from "../address";
@@ -193,7 +194,7 @@ function ownershipOf({ host, cluster, nodeName, state, inputs }: Situation): Add
     return ownership(markerOf(host), annotationOf(nodeOf(host, cluster, nodeName)), {
         owner: inputs.owner,
         adopt: inputs.adopt,
-        ...(state?.token === undefined ? {} : { token: state.token }),
+        ...defined({ token: state?.token }),
     });
 }
 
@@ -222,7 +223,6 @@ function toPlan(situation: Situation, seen: Look, { steps, undo, resumes }: Cour
         notes: resumes === undefined ? [] : [`resuming our interrupted operation ${resumes.id} (${resumes.kind})`],
         // What is to be taken back goes on only where k0s still starts.
         lookAgain: undo === undefined ? isPassing(seen) : seen.scenario.passing,
-        ...(undo === undefined ? {} : { undo }),
-        ...(resumes === undefined ? {} : { resumes }),
+        ...defined({ undo, resumes }),
     };
 }

@@ -1,3 +1,4 @@
+import { defined } from "../defined";
 import { type ClusterFacts, type Member, memberIdFromHex, memberIdToHex, type NodeObject } from "../facts/cluster";
 import type { OperationRecord } from "../facts/host";
 import { kindOf } from "../inputs";
@@ -68,7 +69,7 @@ export function verdictOf({
             addresses,
             nodeName,
             ...(host === undefined ? {} : { hostName: objectNameOf(host) }),
-            ...(state?.memberId === undefined ? {} : { memberId: state.memberId }),
+            ...defined({ memberId: state?.memberId }),
         },
         cluster,
     );

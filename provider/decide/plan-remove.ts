@@ -1,3 +1,4 @@
+import { defined } from "../defined";
 import type { ControlNodeObject, Member, NodeObject } from "../facts/cluster";
 import type { HostFacts, OperationRecord } from "../facts/host";
 import { kindOf } from "../inputs";
@@ -239,7 +240,7 @@ function toPlan(situation: RemovalSituation, course: Course): RemovePlan {
             ...(resumes === undefined ? [] : [`finishing our interrupted operation ${resumes.id} (${resumes.kind})`]),
         ],
         lookAgain: !isOurOwnLeaving(situation) && (seen === undefined ? verdict?.passing === true : isPassing(seen)),
-        ...(resumes === undefined ? {} : { resumes }),
+        ...defined({ resumes }),
     };
 }
 

@@ -1,3 +1,5 @@
+import { defined } from "../defined";
+
 /** Sections of `docs/runbook.md`; a test proves that each exists there. */
 export const TOPICS = [
     "member-without-cr",
@@ -43,7 +45,7 @@ export interface Refusal {
 }
 
 export function refuse(what: string, evidence: readonly string[], topic?: Topic, lookAgain = false): Refusal {
-    return { kind: "refuse", what, evidence, lookAgain, ...(topic === undefined ? {} : { topic }) };
+    return { kind: "refuse", what, evidence, lookAgain, ...defined({ topic }) };
 }
 
 /** True for the plan that says no. */

@@ -1,3 +1,4 @@
+import { defined } from "../defined";
 import type { ClusterFacts, NodeObject } from "../facts/cluster";
 import type { HostFacts, OperationRecord } from "../facts/host";
 import { kindOf, type NodeKind, type Role } from "../inputs";
@@ -236,7 +237,7 @@ function repairMarks(situation: RepairSituation, scenario: Scenario): Repair {
     const marker = markerOf(host);
     const node = nodeOf(host, cluster, nodeName);
     const annotation = annotationOf(node);
-    const claim = { owner, adopt: "unmarked", ...(state.token === undefined ? {} : { token: state.token }) } as const;
+    const claim = { owner, adopt: "unmarked", ...defined({ token: state.token }) } as const;
     const { whose, token, why } = ownership(marker, annotation, claim);
     if (whose === "other") return failing([why.replace(/, and adopt.*$/, "")], "other-owner");
     // Somebody else's cordon is their business, and no drift.
@@ -280,5 +281,5 @@ function failingAs({ what, evidence, topic, lookAgain }: Refusal): Repair {
 }
 
 function failing(drift: readonly string[], topic: Topic | undefined): Repair {
-    return { ...QUIET, drift, action: "fail", ...(topic === undefined ? {} : { topic }) };
+    return { ...QUIET, drift, action: "fail", ...defined({ topic }) };
 }

@@ -14,6 +14,7 @@ import { nodeNameOf, peerAddressOf } from "../decide/names";
 import { planRebuild } from "../decide/rebuild";
 import { isRefusal, type Refusal } from "../decide/refusal";
 import { type Repair, repairFor } from "../decide/repair";
+import { defined } from "../defined";
 import { RefusedError } from "../errors";
 import { memberIdFromHex } from "../facts/cluster";
 import type { HostFacts, OperationRecord } from "../facts/host";
@@ -40,8 +41,7 @@ export function knowledgeOf(outs: Partial<NodeOutputs>, record?: OperationRecord
     return {
         state: {
             ...(memberId === undefined ? {} : { memberId: memberIdFromHex(memberId) }),
-            ...(machineId === undefined ? {} : { machineId }),
-            ...(token === undefined ? {} : { token }),
+            ...defined({ machineId, token }),
         },
         record,
     };
@@ -119,8 +119,7 @@ function shared(
         state,
         apiAccess: apiAccessOf(config),
         inputs: { host, owner, adopt, onUnreachable, allowStrandedWorkers, minControllers, maxControllers },
-        ...(targetEtcd === undefined ? {} : { targetEtcd }),
-        ...(record === undefined ? {} : { record }),
+        ...defined({ targetEtcd, record }),
     };
 }
 
@@ -188,10 +187,6 @@ export function decideRepair(
     const { host, cluster, nodeName, peerAddress, targetEtcd } = situation;
     if (host === undefined) return undefined;
     const { role, owner, labels, taints, installFlags } = inputs;
-    const found = {
-        ...(targetEtcd === undefined ? {} : { targetEtcd }),
-        ...(record === undefined ? {} : { record }),
-    };
     return repairFor({
         role,
         host,
@@ -204,7 +199,7 @@ export function decideRepair(
         taints,
         installFlags,
         now: Date.now(),
-        ...found,
+        ...defined({ targetEtcd, record }),
     });
 }
 

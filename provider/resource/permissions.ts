@@ -1,3 +1,4 @@
+import { defined } from "../defined";
 import type { Connection, NodeInputs, NodeKind } from "../inputs";
 import { type Bag, holdsUnknown, isBag } from "./shape";
 
@@ -64,7 +65,7 @@ function withLogin<T extends HostLogin>(before: T, { logins }: Said): T {
     if (login === undefined) return before;
     const { hostKey: _, ...connection } = login;
     const { hostKey } = before.connection;
-    return { ...before, connection: { ...connection, ...(hostKey === undefined ? {} : { hostKey }) } };
+    return { ...before, connection: { ...connection, ...defined({ hostKey }) } };
 }
 
 function keyOf(kind: NodeKind, owner: string): string {

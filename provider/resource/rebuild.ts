@@ -1,5 +1,6 @@
 import { isOtherMachine } from "../decide/identity";
 import { nodeNameOf } from "../decide/names";
+import { defined } from "../defined";
 import type { NodeKind } from "../inputs";
 import { RefusedError } from "../errors";
 import type { HeldLock } from "../lock";
@@ -56,7 +57,7 @@ async function addAgain(
     begun: (operation: HostOperation) => void,
 ): Promise<FoundOutputs> {
     const { token, installedBinary, machineId } = olds;
-    const isNew = host !== undefined && isOtherMachine(host, machineId === undefined ? {} : { machineId });
+    const isNew = host !== undefined && isOtherMachine(host, defined({ machineId }));
     const addition: Addition = {
         kind,
         session,

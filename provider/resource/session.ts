@@ -1,6 +1,7 @@
 import { openHost } from "../adapters/ssh/pool";
 import type { Host, ProbePaths } from "../adapters/host";
 import { Deadline } from "../deadline";
+import { defined } from "../defined";
 import { requireEngine } from "../engine";
 import { ConnectionError, HostKeyError, InputError, LockError, MkeError, reasonOf, RefusedError } from "../errors";
 import { type ClusterConnection, connectCluster, controllersNamedBy } from "../facts/helper";
@@ -100,17 +101,14 @@ async function controllersNamedByTarget(
 }
 
 export function probePaths({ dataDir, kubeletRootDir, k0s }: NodeInputs): ProbePaths {
-    return { dataDir, k0sPath: k0s.installPath, ...(kubeletRootDir === undefined ? {} : { kubeletRootDir }) };
+    return { dataDir, k0sPath: k0s.installPath, ...defined({ kubeletRootDir }) };
 }
 
 /** What state pins and what the program pins must agree: a node never moves to another cluster by an update. */
 function pinsOf({ host, cluster }: NodeInputs, state: Pins): { clusterId?: string; caFingerprint?: string } {
     const clusterId = agree(host, "cluster.id", cluster.id, state.clusterId);
     const caFingerprint = agree(host, "cluster.caFingerprint", cluster.caFingerprint, state.caFingerprint);
-    return {
-        ...(clusterId === undefined ? {} : { clusterId }),
-        ...(caFingerprint === undefined ? {} : { caFingerprint }),
-    };
+    return defined({ clusterId, caFingerprint });
 }
 
 function agree(

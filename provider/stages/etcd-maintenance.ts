@@ -1,6 +1,7 @@
 import { posix } from "node:path";
 import { isMadeByK0s } from "../adapters/k0s/references";
 import type { Deadline } from "../deadline";
+import { defined } from "../defined";
 import { CommandError } from "../errors";
 import type { HostOperation, Machine } from "./operation";
 import type { Outcome } from "./stage";
@@ -135,7 +136,7 @@ async function copyProgram({ cluster: { helper }, target }: HostOperation, deadl
         helper.sha256(ETCD_MAINTENANCE, deadline),
         helper.openFile(ETCD_MAINTENANCE, deadline),
     ]);
-    const expected = { size: file.size, ...(sha256 === undefined ? {} : { sha256 }) };
+    const expected = { size: file.size, ...defined({ sha256 }) };
     await target.putExecutable(ETCD_MAINTENANCE, file.content, expected, deadline);
 }
 

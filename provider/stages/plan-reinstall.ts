@@ -8,6 +8,7 @@ import { changeFlags, type DecideHosts } from "../decide/mke-hosts";
 import type { Topic } from "../decide/refusal";
 import { unchangeableFlags, unitAfter } from "../decide/unit-flags";
 import type { Deadline } from "../deadline";
+import { defined } from "../defined";
 import { CommandError, type ErrorDetails, RefusedError } from "../errors";
 import type { NodeSettings } from "../facts/host";
 import { normalFlags, sameFlags } from "../flags";
@@ -51,7 +52,7 @@ export interface ReinstallPlan {
 }
 
 export function settingsOf({ installFlags, taints, k0sConfig }: NodeInputs): NodeSettings {
-    return { installFlags, taints, ...(k0sConfig === undefined ? {} : { k0sConfig }) };
+    return { installFlags, taints, ...defined({ k0sConfig }) };
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Deadline } from "../deadline";
+import { defined } from "../defined";
 import { memberIdToHex } from "../facts/cluster";
 import { givenFlags } from "../decide/flag-drift";
 import { markerOf } from "../decide/identity";
@@ -43,9 +44,9 @@ export async function markHost(
             nodeName: operation.nodeName,
             clusterId: cluster.helperFacts.clusterId,
             machineId: hostFacts.machineId,
-            ...(record === undefined ? {} : { operation: record }),
+            ...defined({ operation: record }),
             ...(flags.length === 0 ? {} : { flags }),
-            ...(put === undefined ? {} : { put }),
+            ...defined({ put }),
         },
         deadline,
     );

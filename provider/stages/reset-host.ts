@@ -1,5 +1,6 @@
 import { DROP_INS } from "../adapters/k0s/containerd-config";
 import type { Deadline } from "../deadline";
+import { defined } from "../defined";
 import type { Machine } from "./operation";
 import type { Outcome } from "./stage";
 import { unlabelSelinux } from "./label-selinux";
@@ -53,5 +54,5 @@ export async function takeAway(machine: Machine, deadline: Deadline): Promise<re
 const EMPTIED = [DROP_INS, "/etc/k0s"];
 
 function dirsOf({ dataDir, kubeletRootDir }: Machine["inputs"]): { dataDir: string; kubeletRootDir?: string } {
-    return { dataDir, ...(kubeletRootDir === undefined ? {} : { kubeletRootDir }) };
+    return { dataDir, ...defined({ kubeletRootDir }) };
 }

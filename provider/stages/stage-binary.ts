@@ -2,6 +2,7 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { findK0sLayer, openK0s } from "../adapters/registry/k0s-artifact";
 import type { Deadline } from "../deadline";
+import { defined } from "../defined";
 import { CommandError, InputError, RefusedError } from "../errors";
 import type { HostOperation } from "./operation";
 import type { Outcome } from "./stage";
@@ -44,12 +45,7 @@ async function putLocalFile(
 ): Promise<string> {
     const size = await sizeOf(localPath);
     const { sha256 } = inputs.k0s;
-    await target.putExecutable(
-        path,
-        createReadStream(localPath),
-        { size, ...(sha256 === undefined ? {} : { sha256 }) },
-        deadline,
-    );
+    await target.putExecutable(path, createReadStream(localPath), { size, ...defined({ sha256 }) }, deadline);
     return "from a local file";
 }
 
@@ -93,12 +89,7 @@ async function copyFromHelper(
         cluster.helper.sha256(k0sPath, deadline),
         cluster.helper.openFile(k0sPath, deadline),
     ]);
-    await target.putExecutable(
-        path,
-        file.content,
-        { size: file.size, ...(sha256 === undefined ? {} : { sha256 }) },
-        deadline,
-    );
+    await target.putExecutable(path, file.content, { size: file.size, ...defined({ sha256 }) }, deadline);
     return `copied from ${address}`;
 }
 

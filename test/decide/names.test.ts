@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "mocha";
 import { nodeNameOf, peerAddressOf, resourceId } from "../../provider/decide/names";
+import { defined } from "../../provider/defined";
 import type { Role } from "../../provider/inputs";
 
 describe("names and addresses", () => {
@@ -46,7 +47,7 @@ describe("names and addresses", () => {
     ];
     for (const [what, host, own, privateAddress, role, expected] of cases) {
         it(`chooses ${what}`, () => {
-            const inputs = { role, ...(privateAddress === undefined ? {} : { privateAddress }) };
+            const inputs = { role, ...defined({ privateAddress }) };
             const found = peerAddressOf({ address: host, addresses: own }, inputs);
             assert.equal(found.ok ? found.address : undefined, expected);
         });

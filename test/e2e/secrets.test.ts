@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { it } from "mocha";
 import type { EngineEvent, PulumiFn } from "@pulumi/pulumi/automation";
 import { MkeControllerNode, MkeWorkerNode } from "pulumi-mke";
+import { defined } from "../../provider/defined";
 import { RESOURCES, type Simulation } from "../sim";
 import { Planted, ProcessWatch } from "../support/planted";
 import { temporaryFolder } from "../support/program";
@@ -158,7 +159,7 @@ function programOf(sim: Simulation, directory: string): (change: Change) => Pulu
             password: SECRETS.password,
             sudoPassword: SECRETS.sudoPassword,
             proxy: { ...proxy, ...bastion },
-            ...(hostKey === undefined ? {} : { hostKey }),
+            ...defined({ hostKey }),
         };
         const helper = {
             ...connection,

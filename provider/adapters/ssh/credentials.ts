@@ -1,5 +1,6 @@
 import type { AnyAuthMethod, AuthenticationType, ConnectConfig, Prompt } from "ssh2";
 import { utils } from "ssh2";
+import { defined } from "../../defined";
 import { InputError } from "../../errors";
 import type { Connection, ProxyConnection } from "../../inputs";
 
@@ -47,9 +48,7 @@ export function credentialsFor(login: Login, host: string, environment = process
             username: user,
             // ssh2 takes names and descriptions side by side; its types do not say so.
             authHandler: ways.flatMap(({ methods }) => methods) as AuthenticationType[],
-            ...(privateKey === undefined ? {} : { privateKey }),
-            ...(privateKeyPassword === undefined ? {} : { passphrase: privateKeyPassword }),
-            ...(agentSocketPath === undefined ? {} : { agent: agentSocketPath }),
+            ...defined({ privateKey, passphrase: privateKeyPassword, agent: agentSocketPath }),
             ...(password === undefined ? {} : { password, tryKeyboard: true }),
         },
     };
@@ -82,7 +81,7 @@ function keyOfEnvironment(username: string, host: string, environment: NodeJS.Pr
     if (key === undefined) return [];
     const passphrase = environment[PASSPHRASE_VARIABLE] || undefined;
     requireKey(key, passphrase, { host, name: KEY_VARIABLE, phrase: PASSPHRASE_VARIABLE });
-    const method = { type: "publickey", username, key, ...(passphrase === undefined ? {} : { passphrase }) } as const;
+    const method = { type: "publickey", username, key, ...defined({ passphrase }) } as const;
     return [{ words: `key in ${KEY_VARIABLE}`, methods: [method] }];
 }
 

@@ -7,6 +7,7 @@ import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { after, before, it } from "mocha";
 import { openHost } from "../../../provider/adapters/ssh/pool";
+import { defined } from "../../../provider/defined";
 import { TestSshd, TestUser, sudoMissing } from "../../support/sshd";
 import { chunks, describeOverSshd, HOST, PATHS, soon } from "./over-sshd";
 
@@ -30,7 +31,7 @@ describeOverSshd("a host over a real sshd, for a user who is not root", (scene) 
     }
 
     async function works(as: TestUser, sudoPassword?: string): Promise<void> {
-        const changes = { user: as.name, ...(sudoPassword === undefined ? {} : { sudoPassword }) };
+        const changes = { user: as.name, ...defined({ sudoPassword }) };
         const theirs = openHost(HOST, scene.sshd.connection(changes));
         const file = join(scene.directory, "owned-by-root");
         await theirs.writeFile(file, "x", 0o600, soon());
