@@ -1,3 +1,4 @@
+import { defined } from "../defined";
 import type { HostFacts } from "../facts/host";
 import type { NodeInputs } from "../inputs";
 import { isOtherMachine, isOurs, markerOf } from "./identity";
@@ -51,6 +52,6 @@ export function isAfterEnd(host: HostFacts, { clusterId, machineId, token }: Rem
     const marker = markerOf(host);
     if (marker?.operation?.endsCluster !== true) return false;
     if (marker.clusterId !== clusterId || marker.token !== token) return false;
-    if (isOtherMachine(host, machineId === undefined ? {} : { machineId })) return false;
+    if (isOtherMachine(host, defined({ machineId }))) return false;
     return !isHealthy(host) && host.units.controller?.active !== "active" && !host.runLockHeld;
 }

@@ -1,5 +1,6 @@
 import type { RemovePlan } from "../decide/plan";
 import { Deadline } from "../deadline";
+import { defined } from "../defined";
 import { sharedAddresses } from "../address";
 import { type ClusterFacts, type Member, memberIdFromHex } from "../facts/cluster";
 import { requireStableCluster, verifyMembership } from "../stages/check-cluster";
@@ -56,7 +57,7 @@ export async function removeController(operation: Operation, removal: Controller
         await resetMachine(host, steps, () => proveLock(operation, commandDeadline()));
     }
     await runStage(log, "verifying etcd", inputs.timeouts.api, (deadline) =>
-        verifyMembership(operation, member === undefined ? {} : { removed: member.id }, deadline),
+        verifyMembership(operation, defined({ removed: member?.id }), deadline),
     );
     const membershipChanged = member !== undefined || finished !== undefined;
     await deregister(operation, removal, membershipChanged);

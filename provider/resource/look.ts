@@ -6,6 +6,7 @@ import { sharedAddresses } from "../address";
 import { isOtherMachine } from "../decide/identity";
 import { nodeNameOf, peerAddressOf } from "../decide/names";
 import type { TargetEtcd } from "../decide/plan";
+import { defined } from "../defined";
 import { ConnectionError, RefusedError, TimeoutError } from "../errors";
 import type { ClusterFacts } from "../facts/cluster";
 import { readCluster } from "../facts/cluster-view";
@@ -45,7 +46,7 @@ const ETCD_PATIENCE = 3000;
 
 /** For a decision. `lease`: our lock, which every healthy member's API server must show (safety.md 9). */
 export function look(session: Session, remembered: Remembered, lease?: LeaseObject): Promise<Situation> {
-    const options = lease === undefined ? {} : { lease };
+    const options = defined({ lease });
     const view = readCluster(session.cluster, options, Deadline.afterSeconds(LOOK_SECONDS));
     return lookAt(session, remembered, view, () => probeHost(session, session.inputs.timeouts.connect));
 }
@@ -144,8 +145,7 @@ function addressOf(
     remembered: Remembered,
 ): string {
     const { peerAddress, machineId } = remembered;
-    if (peerAddress !== undefined && isOtherMachine(host, machineId === undefined ? {} : { machineId }))
-        return peerAddress;
+    if (peerAddress !== undefined && isOtherMachine(host, defined({ machineId }))) return peerAddress;
     return requireAddress(inputs, host, addressesKnown(cluster, nodeName, remembered));
 }
 

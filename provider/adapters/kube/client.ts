@@ -1,4 +1,5 @@
 import type { Deadline } from "../../deadline";
+import { defined } from "../../defined";
 import type { ControlNodeObject, EtcdMemberObject, NodeObject, NodeTaint } from "../../facts/cluster";
 import type { Host } from "../host";
 import { type KubeCredentials, readKubeCredentials } from "./credentials";
@@ -199,7 +200,7 @@ class KubeClient implements Kube {
     }
 
     async deleteLease(namespace: string, name: string, resourceVersion?: string): Promise<boolean> {
-        return this.deleteObject(leasePath(namespace, name), resourceVersion === undefined ? {} : { resourceVersion });
+        return this.deleteObject(leasePath(namespace, name), defined({ resourceVersion }));
     }
 
     close(): void {
