@@ -26,7 +26,7 @@ describe("etcd that cannot be reached", () => {
         const credentials = { ca: Buffer.from(ca.cert), cert: Buffer.from(cert), key: Buffer.from(key) };
         const etcd = await openEtcd(loopbackHost({}), credentials, {
             server: { host: "127.0.0.1", port },
-            timeout: 3000,
+            timeout: 60_000,
         });
         try {
             await assert.rejects(etcd.members(), (error: MkeError) => {
@@ -61,8 +61,7 @@ describe("a connection to etcd", () => {
 
 const noEtcd = etcdProgram === undefined;
 
-describe(`a real etcd of three members${noEtcd ? " (skipped: no etcd in LAB_BIN or PATH)" : ""}`, function () {
-    this.timeout(60_000);
+describe(`a real etcd of three members${noEtcd ? " (skipped: no etcd in LAB_BIN or PATH)" : ""}`, () => {
     let cluster: EtcdCluster;
     const started: EtcdCluster[] = [];
     const opened: Etcd[] = [];

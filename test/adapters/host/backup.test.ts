@@ -37,9 +37,7 @@ function backUp(values: Partial<typeof VALUES>, prepare: string, look: string) {
     return { ...rest, archive: parseBackupAnswer(said) };
 }
 
-describe("the program that backs a controller up", function () {
-    this.timeout(60_000);
-
+describe("the program that backs a controller up", () => {
     before(function () {
         if (namespaces) return;
         console.log("    skipped: no mount namespaces here (needs root)");
