@@ -119,7 +119,7 @@ describe(`a real etcd of three members${noEtcd ? " (skipped: no etcd in LAB_BIN 
         const seen = await connect("c1");
         await waitFor({
             stage: "test",
-            deadline: Deadline.after(10_000),
+            deadline: Deadline.afterSeconds(60),
             look: async () => {
                 const now = (await seen.status()).leaderId;
                 return now === follower.id ? { done: true } : { seen: String(now) };
@@ -132,7 +132,7 @@ describe(`a real etcd of three members${noEtcd ? " (skipped: no etcd in LAB_BIN 
     });
 
     it("gives up on a member that hangs, in the time given, and works again with it afterwards", async () => {
-        const hung = await connect("c3", 500);
+        const hung = await connect("c3", 2000);
         member("c3").process.suspend();
         try {
             await assert.rejects(
@@ -144,7 +144,7 @@ describe(`a real etcd of three members${noEtcd ? " (skipped: no etcd in LAB_BIN 
         }
         await waitFor({
             stage: "test",
-            deadline: Deadline.after(20_000),
+            deadline: Deadline.afterSeconds(60),
             look: async () => ({ done: (await hung.status()).version }),
         });
     });
@@ -159,7 +159,7 @@ describe(`a real etcd of three members${noEtcd ? " (skipped: no etcd in LAB_BIN 
         // fresh links count as unhealthy for a while: that is what retryable is for
         const done = await waitFor({
             stage: "test",
-            deadline: Deadline.after(30_000),
+            deadline: Deadline.afterSeconds(90),
             look: async () => ({ done: await removing() }),
         });
         assert.equal(done, "removed");
