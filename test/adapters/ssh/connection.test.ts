@@ -231,7 +231,7 @@ describe("SSH connections to a real sshd", () => {
         try {
             for (const server of [sshd, narrow]) {
                 const endpoint = pool.endpoint(HOST, server.connection());
-                const runs = Array.from({ length: 30 }, async (_, index) => {
+                const runs = Array.from({ length: 20 }, async (_, index) => {
                     const { channel, exit } = await endpoint.exec(`exit ${index}`, soon(), () => undefined);
                     channel.resume();
                     return (await exit).code;
