@@ -71,7 +71,8 @@ export function number(limits: { min: number; max?: number; integer?: boolean; e
     return (value, at, report) => {
         if (typeof value !== "number") report(at, `must be a number, got ${kindOf(value)}`);
         else if (!isWithin(value, limits)) report(at, `must be ${limits.expected}, got ${value}`);
-        return value;
+        // State has no -0, from which it would differ for ever.
+        return Object.is(value, -0) ? 0 : value;
     };
 }
 
@@ -116,8 +117,17 @@ export function map(item: Shape, rule: (key: string) => string | undefined): Sha
     };
 }
 
-/** Anything a JSON document can hold. */
-export const anything: Shape = (value) => value;
+/** Anything a JSON document can hold, as it comes back from one: what state cannot keep would differ from it for ever. */
+export const anything: Shape = (value, at, report) => {
+    if (report === silent) return value;
+    if (holdsOddNumber(value)) report(at, "must hold only numbers that are finite");
+    return JSON.parse(JSON.stringify(value)) as unknown;
+};
+
+function holdsOddNumber(value: unknown): boolean {
+    if (typeof value === "number") return !Number.isFinite(value);
+    return typeof value === "object" && value !== null && Object.values(value).some(holdsOddNumber);
+}
 
 /** An object of exactly these fields. `hints` explains fields that people try although they are not there. */
 export function object(fields: Fields, hints: Readonly<Record<string, string>> = {}): Shape {

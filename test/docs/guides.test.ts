@@ -41,9 +41,7 @@ const OPTIONS: ts.CompilerOptions = {
     types: ["node"],
 };
 
-describe("docs/guides", function () {
-    this.timeout("2m");
-
+describe("docs/guides", () => {
     it("has programs that the compiler accepts", () => {
         const programs = new Map(PAGES.flatMap(programsOf));
         assert.ok(programs.size >= PAGES.length, "a page is without a program");

@@ -65,7 +65,7 @@ function assertDescribed(section: string, ran: readonly string[]): void {
 }
 
 describe("the page on sequences", function () {
-    this.timeout("3m");
+    this.timeout("5m");
     let world: World;
 
     it("has a row for each stage in the code, and no other", () => {

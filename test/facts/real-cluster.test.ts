@@ -14,7 +14,7 @@ import { loopbackHost } from "../support/loopback-host";
 import { controllerFacts } from "./fakes";
 
 describe(`a controller with real etcd and API${whyNoKube === undefined ? "" : ` (skipped: ${whyNoKube})`}`, function () {
-    this.timeout(120_000);
+    this.timeout("5m");
     let server: KubeServer;
     let cluster: ClusterConnection;
     const cleanUps: (() => unknown)[] = [];

@@ -8,13 +8,14 @@ import { SCHEMA_VERSION } from "../../provider/resource/migrations";
 import { tokensOfThisProcess } from "../../provider/resource/ownership";
 import { checked, FOUND, stored } from "../support/node-bags";
 
-/** What the action answers, and the lines that Pulumi shows meanwhile. */
+/** What the action answers, and the lines about node n that Pulumi shows meanwhile. */
 async function heard<T>(action: () => Promise<T>): Promise<{ readonly result: T; readonly lines: string[] }> {
     const write = process.stdout.write.bind(process.stdout);
     const lines: string[] = [];
     process.stdout.write = (text: string | Uint8Array): boolean => lines.push(String(text).trimEnd()) > 0;
     try {
-        return { result: await action(), lines };
+        const result = await action();
+        return { result, lines: lines.filter((line) => line.startsWith("n: ")) };
     } finally {
         process.stdout.write = write;
     }

@@ -1,7 +1,8 @@
-import { type AddressInfo, createServer, type Server } from "node:net";
+import { createServer, type Server } from "node:net";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import { DynamicProvider } from "../support/dynamic-provider";
 import { PROGRAM } from "../support/node-bags";
+import { freePorts } from "../support/program";
 import { stubText } from "../support/stub-text";
 
 describe("a provider process that has nothing to do", () => {
@@ -10,8 +11,9 @@ describe("a provider process that has nothing to do", () => {
 
     beforeEach(async () => {
         engine = createServer((socket) => socket.destroy());
-        await new Promise<void>((resolve) => engine.listen(0, "127.0.0.1", resolve));
-        provider = await DynamicProvider.start(undefined, `127.0.0.1:${(engine.address() as AddressInfo).port}`);
+        const [port = 0] = await freePorts(1);
+        await new Promise<void>((resolve) => engine.listen(port, "127.0.0.1", resolve));
+        provider = await DynamicProvider.start(undefined, `127.0.0.1:${port}`);
     });
 
     afterEach(() => provider.stop());

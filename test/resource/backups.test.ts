@@ -16,7 +16,7 @@ import { temporaryFolder } from "../support/program";
 const PASSPHRASE = "planted: pass-phrase of backups";
 
 describe("the backups of a resource, on a simulated cluster", function () {
-    this.timeout(120_000);
+    this.timeout("5m");
     let sim: Simulation;
     let folder: ReturnType<typeof temporaryFolder>;
     let written: string;

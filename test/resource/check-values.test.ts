@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { utils } from "ssh2";
 import { check } from "../../provider/resource/check";
+import { diff } from "../../provider/resource/diff";
 import { type Bag, UNKNOWN } from "../../provider/resource/shape";
-import { checked, failuresOf, PROGRAM } from "../support/node-bags";
+import { checked, failuresOf, PROGRAM, stored } from "../support/node-bags";
 
 const PUBLIC_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGVtcHR5ZW1wdHllbXB0eWVtcHR5ZW1wdHllbXB0eWVt";
 
@@ -75,6 +76,25 @@ describe("check of values that are not known yet", () => {
 
     it("accepts any top-level input that is not known", () => {
         for (const name of Object.keys(checked())) assert.deepEqual(failuresOf({ [name]: UNKNOWN }), {});
+    });
+});
+
+describe("check of values of any kind", () => {
+    it("answers them as they come back from state, in which they would change for ever otherwise", () => {
+        const triggers = [-0, { kept: 1, dropped: undefined }, [null, "a"]];
+        const inputs = checked({ triggers });
+        assert.deepEqual(inputs["triggers"], [0, { kept: 1 }, [null, "a"]]);
+        assert.equal(diff(stored(inputs), inputs).changes, false);
+    });
+
+    it("refuses numbers that state cannot keep, at any depth", () => {
+        for (const odd of [NaN, -Infinity]) {
+            assert.match(failuresOf({ triggers: [{ a: [odd] }] })["triggers[0]"] ?? "", /numbers that are finite/);
+            assert.match(
+                failuresOf({ k0sConfig: { spec: { a: odd } } })['k0sConfig["spec"]'] ?? "",
+                /numbers that are finite/,
+            );
+        }
     });
 });
 

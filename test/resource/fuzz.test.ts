@@ -8,8 +8,8 @@ import { type Bag, UNKNOWN } from "../../provider/resource/shape";
 import { Random } from "../sim/model/random";
 import { checked, PROGRAM, stored } from "../support/node-bags";
 
-/** Of one run; `FUZZ_SEED` repeats one that failed. */
-const SEED = Number(process.env["FUZZ_SEED"] ?? Date.now() % 1_000_000);
+/** The same in every run, so that a change is judged by nothing but itself; `FUZZ_SEED` tries others. */
+const SEED = Number(process.env["FUZZ_SEED"] ?? 1);
 const ROUNDS = 500;
 
 const ODD: readonly unknown[] = [
@@ -19,6 +19,7 @@ const ODD: readonly unknown[] = [
     false,
     0,
     -1,
+    -0,
     0.5,
     NaN,
     Infinity,
@@ -40,6 +41,8 @@ const ODD: readonly unknown[] = [
     [null],
     [UNKNOWN],
     { a: UNKNOWN },
+    { a: undefined },
+    { a: [NaN] },
     JSON.parse('{"__proto__": {"host": 1}, "constructor": 2, "toString": 3, "length": -1}'),
 ];
 
@@ -79,8 +82,7 @@ class Bags {
     }
 }
 
-describe(`any input or state (FUZZ_SEED=${SEED})`, function () {
-    this.timeout("2m");
+describe(`any input or state (FUZZ_SEED=${SEED})`, () => {
     const bags = new Bags(new Random(SEED));
 
     for (const kind of ["controller", "worker"] as const) {

@@ -16,8 +16,8 @@ import {
 } from "../../provider/resource/this-run";
 import { Random } from "../sim/model/random";
 
-/** Of the first run; `FUZZ_SEED` begins with one that failed. */
-const SEED = Number(process.env["FUZZ_SEED"] ?? Date.now() % 1_000_000);
+/** Of the first run, and the same every time; `FUZZ_SEED` begins with another. */
+const SEED = Number(process.env["FUZZ_SEED"] ?? 1);
 const RUNS = 300;
 /** Milliseconds after which what is still going is held to be stuck; each run takes some 5 s, and all go at once. */
 const LIMIT = 90_000;

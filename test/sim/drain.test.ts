@@ -50,7 +50,7 @@ describe("drains of a simulated cluster", () => {
     const at = (what: RegExp): number => writes().findIndex((write) => what.test(write));
 
     it("that must succeed end the removal by name, and give the Node back; the next run finishes it", async () => {
-        await addWorkers({ onFailure: "fail", timeout: 2 }, ["w1"]);
+        await addWorkers({ onFailure: "fail", timeout: 6 }, ["w1"]);
         sim.addPod("w1", { name: "db", namespace: "shop", blocked: true });
         sim.addPod("w1", { name: "hooked", namespace: "shop", failingWebhook: "guard.example.com" });
         sim.addPod("w1", { name: "queue", namespace: "shop", finalizers: ["example.com/drained"] });
@@ -106,11 +106,15 @@ describe("drains of a simulated cluster", () => {
 
     it("of two workers run side by side where the program says so", async () => {
         await addWorkers({ concurrency: 2 }, ["w1", "w2"]);
-        for (const name of ["w1", "w2"]) sim.addPod(name, { name: `app-${name}`, terminationSeconds: 120 });
-        await Promise.all([remove("w1"), remove("w2")]);
+        for (const name of ["w1", "w2"]) sim.addPod(name, { name: `app-${name}`, blocked: true });
+        const removing = Promise.all([remove("w1"), remove("w2")]);
+        const isDraining = (name: string): boolean => at(new RegExp(`app-${name}/eviction`)) >= 0;
+        await sim.until("both drain", () => isDraining("w1") && isDraining("w2"));
+        const isOver = new RegExp(`DELETE ${LEASES}/pulumi-mke-drain-`);
+        assert.equal(at(isOver), -1, "both before one had ended");
+        for (const name of ["w1", "w2"]) sim.cluster.store.delete(RESOURCES.pods, `app-${name}`, "default");
+        await removing;
         assert.ok(at(new RegExp(`DELETE ${LEASES}/${SECOND_TURN}`)) > 0);
-        const firstEnd = at(new RegExp(`DELETE ${LEASES}/pulumi-mke-drain-`));
-        assert.ok(at(/app-w1\/eviction/) < firstEnd && at(/app-w2\/eviction/) < firstEnd, "both before one had ended");
     });
 
     it("do not wait for pods of a kubelet that is gone", async () => {

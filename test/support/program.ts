@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { accessSync, constants, mkdtempSync, rmSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 
@@ -84,14 +84,32 @@ export function temporaryFolder(name: string): { readonly path: string; remove()
     return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
+/**
+ * Below the ports that a system gives to outgoing connections and to servers that ask for any (32768, on macOS 49152): of those
+ * a process that runs beside this one may be given a port that was free a moment ago.
+ */
+const LOWEST_PORT = 10_000;
+/** Ports of one process; processes that were started one after the other have different ones. */
+const PORTS_OF_PROCESS = 100;
+const SHARES = 200;
+let asked = 0;
+
+/** Ports of loopback where nobody listens, and nobody will who does not ask for just this port. */
 export async function freePorts(count: number): Promise<number[]> {
-    const servers = await Promise.all(Array.from({ length: count }, listen));
-    const ports = servers.map((server) => (server.address() as AddressInfo).port);
-    await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+    const ports: number[] = [];
+    for (let tries = 0; ports.length < count; tries += 1) {
+        if (tries === PORTS_OF_PROCESS) throw new Error(`no ${count} ports are free`);
+        asked += 1;
+        const port = LOWEST_PORT + (process.pid % SHARES) * PORTS_OF_PROCESS + (asked % PORTS_OF_PROCESS);
+        if (await isFree(port)) ports.push(port);
+    }
     return ports;
 }
 
-function listen(): Promise<ReturnType<typeof createServer>> {
+function isFree(port: number): Promise<boolean> {
     const server = createServer();
-    return new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(server)));
+    return new Promise((resolve) => {
+        server.once("error", () => resolve(false));
+        server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+    });
 }

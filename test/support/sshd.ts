@@ -1,11 +1,14 @@
-import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { execFileSync, spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Connection } from "../../provider/inputs";
+import { freePorts } from "./program";
 
 const SSHD = "/usr/sbin/sshd";
+/** Milliseconds until an sshd listens, at most. */
+const START_LIMIT = 60_000;
 
 /** Why no real sshd can be used here; undefined: it can. */
 export function sshdMissing(): string | undefined {
@@ -46,9 +49,12 @@ export class TestSshd {
         mkdirSync("/run/sshd", { recursive: true });
         const port = await freePort();
         writeFileSync(join(directory, "config"), [...config, ...baseConfig(directory, port)].join("\n"));
-        const daemon = spawn(SSHD, ["-D", "-e", "-f", join(directory, "config")], { stdio: "ignore" });
-        const sshd = new TestSshd(port, directory, daemon);
-        await sshd.answers();
+        const args = ["-D", "-E", join(directory, "log"), "-f", join(directory, "config")];
+        const sshd = new TestSshd(port, directory, spawn(SSHD, args, { stdio: "ignore" }));
+        await sshd.listens().catch((error: unknown) => {
+            sshd.stop();
+            throw error;
+        });
         return sshd;
     }
 
@@ -86,13 +92,17 @@ export class TestSshd {
         rmSync(this.directory, { recursive: true, force: true });
     }
 
-    private async answers(): Promise<void> {
-        for (let tries = 0; tries < 100; tries += 1) {
-            if (await accepts(this.port)) return;
-            if (this.daemon.exitCode !== null) throw new Error(`sshd ended with ${this.daemon.exitCode}`);
-            await new Promise((resolve) => setTimeout(resolve, 50));
+    /** By its own word: on a port that somebody else has taken, somebody else answers. */
+    private async listens(): Promise<void> {
+        const file = join(this.directory, "log");
+        const log = (): string => (existsSync(file) ? readFileSync(file, "utf8") : "");
+        const end = performance.now() + START_LIMIT;
+        while (!log().includes(`Server listening on 127.0.0.1 port ${this.port}.`)) {
+            if (this.daemon.exitCode !== null || performance.now() > end) {
+                throw new Error(`sshd does not listen on port ${this.port}:\n${log()}`);
+            }
+            await new Promise((resolve) => setTimeout(resolve, 20));
         }
-        throw new Error("sshd does not answer");
     }
 }
 
@@ -185,10 +195,7 @@ export class CuttableLink {
 }
 
 export async function freePort(): Promise<number> {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo;
-    await new Promise((resolve) => server.close(resolve));
+    const [port = 0] = await freePorts(1);
     return port;
 }
 
@@ -204,18 +211,19 @@ function baseConfig(directory: string, port: number): string[] {
         "UsePAM no",
         "PasswordAuthentication yes",
         "UseDNS no",
+        "LogLevel INFO",
+        ...(hasPenalties() ? ["PerSourcePenalties no"] : []),
         "",
     ];
 }
 
-function makeKey(file: string, type: string, passphrase = ""): void {
-    execFileSync("ssh-keygen", ["-q", "-t", type, "-N", passphrase, "-f", file]);
+/** OpenSSH 9.8 and later turns an address away whose logins failed a few times in a row, which tests do on purpose. */
+function hasPenalties(): boolean {
+    const { stdout, stderr } = spawnSync(SSHD, ["-V"], { encoding: "utf8" });
+    const { major = "0", minor = "0" } = /OpenSSH_(?<major>\d+)\.(?<minor>\d+)/.exec(stdout + stderr)?.groups ?? {};
+    return Number(major) > 9 || (Number(major) === 9 && Number(minor) >= 8);
 }
 
-function accepts(port: number): Promise<boolean> {
-    return new Promise((resolve) => {
-        const socket = connect(port, "127.0.0.1");
-        socket.once("data", () => resolve(true)).once("error", () => resolve(false));
-        socket.once("data", () => socket.destroy());
-    });
+function makeKey(file: string, type: string, passphrase = ""): void {
+    execFileSync("ssh-keygen", ["-q", "-t", type, "-N", passphrase, "-f", file]);
 }

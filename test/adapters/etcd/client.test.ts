@@ -26,7 +26,7 @@ describe("etcd that cannot be reached", () => {
         const credentials = { ca: Buffer.from(ca.cert), cert: Buffer.from(cert), key: Buffer.from(key) };
         const etcd = await openEtcd(loopbackHost({}), credentials, {
             server: { host: "127.0.0.1", port },
-            timeout: 3000,
+            timeout: 60_000,
         });
         try {
             await assert.rejects(etcd.members(), (error: MkeError) => {
@@ -61,8 +61,7 @@ describe("a connection to etcd", () => {
 
 const noEtcd = etcdProgram === undefined;
 
-describe(`a real etcd of three members${noEtcd ? " (skipped: no etcd in LAB_BIN or PATH)" : ""}`, function () {
-    this.timeout(60_000);
+describe(`a real etcd of three members${noEtcd ? " (skipped: no etcd in LAB_BIN or PATH)" : ""}`, () => {
     let cluster: EtcdCluster;
     const started: EtcdCluster[] = [];
     const opened: Etcd[] = [];
@@ -120,7 +119,7 @@ describe(`a real etcd of three members${noEtcd ? " (skipped: no etcd in LAB_BIN 
         const seen = await connect("c1");
         await waitFor({
             stage: "test",
-            deadline: Deadline.after(10_000),
+            deadline: Deadline.afterSeconds(60),
             look: async () => {
                 const now = (await seen.status()).leaderId;
                 return now === follower.id ? { done: true } : { seen: String(now) };
@@ -133,7 +132,7 @@ describe(`a real etcd of three members${noEtcd ? " (skipped: no etcd in LAB_BIN 
     });
 
     it("gives up on a member that hangs, in the time given, and works again with it afterwards", async () => {
-        const hung = await connect("c3", 500);
+        const hung = await connect("c3", 2000);
         member("c3").process.suspend();
         try {
             await assert.rejects(
@@ -145,7 +144,7 @@ describe(`a real etcd of three members${noEtcd ? " (skipped: no etcd in LAB_BIN 
         }
         await waitFor({
             stage: "test",
-            deadline: Deadline.after(20_000),
+            deadline: Deadline.afterSeconds(60),
             look: async () => ({ done: (await hung.status()).version }),
         });
     });
@@ -160,7 +159,7 @@ describe(`a real etcd of three members${noEtcd ? " (skipped: no etcd in LAB_BIN 
         // fresh links count as unhealthy for a while: that is what retryable is for
         const done = await waitFor({
             stage: "test",
-            deadline: Deadline.after(30_000),
+            deadline: Deadline.afterSeconds(90),
             look: async () => ({ done: await removing() }),
         });
         assert.equal(done, "removed");

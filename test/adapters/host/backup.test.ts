@@ -37,9 +37,7 @@ function backUp(values: Partial<typeof VALUES>, prepare: string, look: string) {
     return { ...rest, archive: parseBackupAnswer(said) };
 }
 
-describe("the program that backs a controller up", function () {
-    this.timeout(60_000);
-
+describe("the program that backs a controller up", () => {
     before(needNamespaces);
 
     it("keeps k0s's archive under the time and its name, for root alone, and leaves nothing else", () => {

@@ -20,9 +20,7 @@ const SYSTEMCTL = `mkdir -p /run/systemd/system
 printf '#!/bin/sh\\ncase $1 in show) cat /run/load ;; *) echo "$@" >>/run/said ;; esac\\n' >/run/fake/systemctl
 chmod +x /run/fake/systemctl`;
 
-describe("the programs for labels and services", function () {
-    this.timeout(60_000);
-
+describe("the programs for labels and services", () => {
     before(needNamespaces);
 
     it("read the rules for labels that were added, whatever they are for", () => {

@@ -9,7 +9,7 @@ import { sshdMissing, TestSshd } from "../../support/sshd";
 
 export const HOST = "127.0.0.1";
 export const PATHS = { dataDir: "/var/lib/k0s", k0sPath: "/usr/local/bin/k0s" };
-export const soon = (): Deadline => Deadline.afterSeconds(30);
+export const soon = (): Deadline => Deadline.afterSeconds(120);
 
 /** This machine as a host, through an sshd of its own. */
 export interface OverSshd {
@@ -22,8 +22,7 @@ export interface OverSshd {
 
 /** Tests with one sshd for all of them, left out where there is none. The scene may be used only while they run. */
 export function describeOverSshd(title: string, tests: (scene: OverSshd) => void): void {
-    describe(title, function () {
-        this.timeout(120_000);
+    describe(title, () => {
         const scene = {} as { -readonly [key in keyof OverSshd]: OverSshd[key] };
         const clean: (() => void)[] = [];
 

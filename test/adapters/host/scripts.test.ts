@@ -5,9 +5,7 @@ import { inNamespace, needNamespaces } from "../../support/namespace";
 
 const DIRS = { DATA_DIR: "/var/lib/k0s", KUBELET_ROOT_DIR: "", K0S: "" };
 
-describe("the programs that clean up and stop", function () {
-    this.timeout(60_000);
-
+describe("the programs that clean up and stop", () => {
     before(needNamespaces);
 
     it("remove what k0s left, and nothing behind a mount or a link", () => {
@@ -113,10 +111,11 @@ describe("the programs that clean up and stop", function () {
                 cp "$(command -v sleep)" /var/lib/k0s/bin/$name
                 /var/lib/k0s/bin/$name 300 </dev/null >/dev/null 2>&1 &
                 echo $! >/run/$name
+                until [ "$(readlink /proc/$!/exe)" = /var/lib/k0s/bin/$name ]; do :; done
             done`,
             `cat /run/said
             for name in kubelet containerd-shim-runc-v2; do
-                kill -0 "$(cat /run/$name)" 2>/dev/null && grep -q State:.S "/proc/$(cat /run/$name)/status" && echo "$name lives"
+                kill -0 "$(cat /run/$name)" 2>/dev/null && grep -q 'State:.[RSD]' "/proc/$(cat /run/$name)/status" && echo "$name lives"
             done
             kill "$(cat /run/containerd-shim-runc-v2)"`,
         );

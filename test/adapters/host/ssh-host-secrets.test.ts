@@ -30,7 +30,8 @@ describeOverSshd("secrets on a host over a real sshd", (scene) => {
         const host = openHost(HOST, scene.sshd.connection({ user: name, sudoPassword: password }));
         const k0s = fakeK0s(scene.directory, `read -r token <${scene.directory}/token; echo $token`);
         const watch = new ProcessWatch(planted, EVERY);
-        const shown = spawn("sh", ["-c", "sleep 600", CONTROL]);
+        // It waits by itself: the last program of a line may take the place of its shell.
+        const shown = spawn("sh", ["-c", "read -r line", CONTROL]);
         for (let round = 0; round < 5; round += 1) {
             await host.writeFile(join(scene.directory, "file"), CONTENT, 0o600, soon());
             await host.writeFile(join(scene.directory, "token"), `${token}\n`, 0o600, soon());

@@ -21,12 +21,11 @@ import { Deadline } from "../../../provider/deadline";
 import { CommandError, InputError } from "../../../provider/errors";
 import { sshdMissing, TestSshd } from "../../support/sshd";
 
-const soon = (): Deadline => Deadline.afterSeconds(30);
+const soon = (): Deadline => Deadline.afterSeconds(120);
 /** Nobody's. */
 const NUMBER = 54321;
 
-describe("files with owners over a real sshd", function () {
-    this.timeout(120_000);
+describe("files with owners over a real sshd", () => {
     let stop = (): void => undefined;
     let material: HostMaterial;
     let directory: string;

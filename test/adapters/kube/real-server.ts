@@ -16,7 +16,7 @@ export const ANOTHER_UID = "00000000-0000-0000-0000-000000000000";
 /** Tests against a real kube-apiserver with a real etcd, skipped where there are none. */
 export function describeReal(topic: string, tests: (real: RealServer) => void): void {
     describe(`${topic} of a real kube-apiserver${whyNoKube === undefined ? "" : ` (skipped: ${whyNoKube})`}`, function () {
-        this.timeout(120_000);
+        this.timeout("5m");
         let server: KubeServer | undefined;
         const opened: Kube[] = [];
         const closing = (kube: Kube): Kube => {

@@ -8,6 +8,7 @@ import { ConnectionError, type MkeError } from "../../../provider/errors";
 import type { Kube } from "../../../provider/adapters/kube";
 import { loopbackHost } from "../../support/loopback-host";
 import { TestCa } from "../../support/pki";
+import { freePorts } from "../../support/program";
 
 describe("the connection to an API server", () => {
     let credentials: KubeCredentials;
@@ -22,6 +23,8 @@ describe("the connection to an API server", () => {
         credentials = { ca: ca.cert, ...(await ca.issue("CN=kubernetes-admin")) };
         const serving = await ca.issue("CN=kubernetes", ["localhost"]);
         server = createServer({ ...serving, ca: ca.cert, requestCert: true, rejectUnauthorized: true });
+        // No connection is closed, and made again, because this machine is slow.
+        server.keepAliveTimeout = 0;
         server.on("secureConnection", (socket) => clientNames.push(String(socket.getPeerCertificate().subject.CN)));
         server.on("request", (_request, response) => {
             response.end(JSON.stringify({ metadata: { uid: "the uid" } }));
@@ -40,7 +43,7 @@ describe("the connection to an API server", () => {
     });
 
     const portOf = (one: Server | HttpsServer): number => (one.address() as AddressInfo).port;
-    const open = (port: number, given = credentials, timeout = 5000): Kube => {
+    const open = (port: number, given = credentials, timeout = 60_000): Kube => {
         const kube = openKube(loopbackHost({ address: "c1" }), given, { server: { host: "127.0.0.1", port }, timeout });
         opened.push(kube);
         return kube;
@@ -58,7 +61,7 @@ describe("the connection to an API server", () => {
     });
 
     it("takes a refused connection for a passing failure and says where", async () => {
-        const [closed] = await unusedPorts();
+        const [closed = 0] = await freePorts(1);
         await assert.rejects(open(closed).clusterId(), (error: MkeError) => {
             assert.equal(error.retryable, true);
             assert.match(error.message, new RegExp(`on c1: GET /api/v1/namespaces/kube-system at 127.0.0.1:${closed}`));
@@ -88,11 +91,3 @@ describe("the connection to an API server", () => {
         assert.ok(clientNames.length >= 1 && clientNames.length <= 4, `${clientNames.length} connections`);
     });
 });
-
-async function unusedPorts(): Promise<[number]> {
-    const server = createTcpServer();
-    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-    const { port } = server.address() as AddressInfo;
-    await new Promise((done) => server.close(done));
-    return [port];
-}
