@@ -7,7 +7,8 @@ import { type ProviderProcess, ProviderProcesses } from "./processes";
 import { programOf } from "./program-of";
 
 const CONTROL_PLANE = "pulumi-mke-control-plane";
-const LOCKS = { life: 6, joinLife: 60 };
+/** Seconds: so short that a test can wait for its end, so long that no process that is only slow loses its lock. */
+const LOCKS = { life: 10, joinLife: 90 };
 const SPEED = 20;
 
 /** Two `pulumi up` at a time: what they share is the cluster and the Leases in it. */
