@@ -28,7 +28,7 @@ describeEngine("controllers removed from the program", (start) => {
                 same: left.length + 1,
             });
         }
-    }).timeout("10m");
+    });
 
     it("are exchanged for others in one up: the new one joins first", async () => {
         const scene = await start(["c2", "c3", "c4"]);
