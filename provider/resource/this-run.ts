@@ -33,8 +33,6 @@ const works = new Set<Work>();
 const removed = new Map<string, number>();
 
 const LOOK_EVERY = 500;
-/** So many in a row find nobody before the others count as ended. */
-const QUIET_LOOKS = 2;
 
 /** Runs a removal, known to the others of this process until it has ended. */
 export async function whileRemoving(
@@ -154,14 +152,10 @@ export async function actUndisturbed<T>(
     }
 }
 
-/** Nobody is found twice in a row: the engine begins with the next node only when it has written down the end of one. */
 async function untilEnded(others: () => readonly string[], log: Log): Promise<void> {
     const isTime = seldom();
-    for (let looks = 0; looks < QUIET_LOOKS;) {
-        const names = others();
-        looks = names.length === 0 ? looks + 1 : 0;
-        if (looks === QUIET_LOOKS) return;
-        if (names.length > 0 && isTime()) log.line(`waiting for what this run does on ${shortList(names)}`);
+    for (let names = others(); names.length > 0; names = others()) {
+        if (isTime()) log.line(`waiting for what this run does on ${shortList(names)}`);
         await sleep(LOOK_EVERY);
         await requireEngine("waiting for other operations");
     }

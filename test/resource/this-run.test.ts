@@ -203,18 +203,6 @@ describe("operations of one run", () => {
             assert.equal(decided, 2);
         });
 
-        it("is not taken between two of them, the next of which begins a moment after the one before has ended", async () => {
-            const looks = [["w1"], ["w1"], [], ["w2"]];
-            let decided = 0;
-            const decision = decideAfter({
-                others: () => looks.shift() ?? [],
-                log: silentLog,
-                decide: () => Promise.resolve((decided += 1)),
-                isFinal: () => false,
-            });
-            assert.equal(await decision, 2);
-        });
-
         it("does not wait where they cannot change it", async () => {
             const { decision, lines } = decideWith(["w1"], [1], () => true);
             assert.equal(await decision, 1);
