@@ -5,7 +5,7 @@ import { MkeControllerNode } from "pulumi-mke";
 import { RESOURCES } from "../sim";
 import { Engine } from "../support/engine";
 import { findPulumi } from "../support/find-pulumi";
-import { resetByHand, type Scene, startScene, writesIn } from "./scene";
+import { resetByHand, type Scene, startScene, TIME_LIMIT, writesIn } from "./scene";
 import { newSshKey } from "../support/ssh-key";
 
 const pulumi = findPulumi();
@@ -13,7 +13,7 @@ if (pulumi === undefined) {
     console.log("engine tests: left out, there is no Pulumi CLI on PATH or in ~/.pulumi");
 } else {
     describe("pulumi up on a simulated cluster", function () {
-        this.timeout("5m");
+        this.timeout(TIME_LIMIT);
         let scene: Scene;
 
         const start = async (...blank: string[]): Promise<Scene> => (scene = await startScene(pulumi, blank));
@@ -50,7 +50,7 @@ if (pulumi === undefined) {
 
         it("keeps a host that does not answer in state, and drops one that is gone from host and cluster", async () => {
             const { sim, engine, program } = await start("w1", "w2");
-            await engine.up(program([], ["w1", "w2"], { timeouts: { connect: 5 } }));
+            await engine.up(program([], ["w1", "w2"], { timeouts: { connect: 12 } }));
             sim.find("w1").powerOff();
             resetByHand(scene, "w2");
             sim.world.act(() => sim.cluster.store.delete(RESOURCES.nodes, "w2"));
@@ -101,7 +101,7 @@ if (pulumi === undefined) {
     });
 
     describe("bad input, before anything is touched", function () {
-        this.timeout("5m");
+        this.timeout(TIME_LIMIT);
         let scene: Scene;
 
         beforeEach(async () => {
@@ -169,7 +169,7 @@ if (pulumi === undefined) {
     });
 
     describe("a clone of this repository", function () {
-        this.timeout("2m");
+        this.timeout(TIME_LIMIT);
 
         it("previews the nodes of its quick start", async () => {
             const engine = await Engine.start(pulumi);

@@ -45,9 +45,9 @@ async function failEach(scene: Scene): Promise<void> {
 
 function mend({ sim }: Scene): void {
     for (const host of sim.hosts) host.failing.clear();
-    sim.find("c1").clearFirewall();
-    // One that k0s is still starting is waited for: it may yet come up by itself.
+    // One that k0s is still starting is waited for: it may yet come up by itself, and would as soon as the way is open.
     if (sim.hosts.some(({ name }) => name === "w2")) sim.find("w2").stopService();
+    sim.find("c1").clearFirewall();
 }
 
 describeEngine(

@@ -43,7 +43,7 @@ describeEngine("a replacement that only Pulumi wants", (start) => {
         await engine.destroy().catch(() => engine.destroy());
         assert.deepEqual(scene.sim.memberNames(), ["c1"]);
         for (const name of NODES) assert.deepEqual(leftOn(sim.find(name)), []);
-    }).timeout("10m");
+    });
 });
 
 describeEngine("a role or a data directory that changed", (start) => {

@@ -37,7 +37,7 @@ describeKills("a replacement whose run is killed after its create half", (start)
             await assertWhole(scene, ["c2"], []);
         }
         assert.equal(sim.find("c2").units.daemon?.invocationId, daemon);
-    }).timeout("10m");
+    });
 
     it("on another machine takes the old one out next time", async () => {
         const scene = await start(["c2", "c3"], OPTIONS);
@@ -56,7 +56,7 @@ describeKills("a replacement whose run is killed after its create half", (start)
         assert.deepEqual(leftOn(sim.find("c2")), []);
         assert.deepEqual(scene.sim.memberNames(), ["c1", "c3"]);
         assert.deepEqual((await engine.up(moved)).changes, { same: 2 });
-    }).timeout("10m");
+    });
 });
 
 describeKills("a change of k0s settings whose run is killed", (start) => {
@@ -74,10 +74,10 @@ describeKills("a change of k0s settings whose run is killed", (start) => {
         await engine.up(nodes([]));
         const members = sim.members();
         let most = 0;
-        const aRestart: Moment = ({ kind, what, values }) => {
+        const aRestart: Moment = ({ kind, what, host, values }) => {
             const { voters } = sim.cluster.etcd;
             most = Math.max(most, voters.filter(({ id }) => !sim.cluster.etcd.isAlive(id)).length);
-            return kind === "program" && what === "service" && values?.["ACTION"] === "restart";
+            return host !== "w1" && kind === "program" && what === "service" && values?.["ACTION"] === "restart";
         };
         for (const [whom, flags] of [
             ["cli and provider", ["--debug"]],
@@ -96,7 +96,7 @@ describeKills("a change of k0s settings whose run is killed", (start) => {
         }
         assert.deepEqual(sim.members(), members, "member IDs stay");
         assert.ok(most <= 1, `${most} voters were away at once`);
-    }).timeout("10m");
+    });
 });
 
 function valueOf(flag: string): string {

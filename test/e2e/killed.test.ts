@@ -3,7 +3,18 @@ import { it } from "mocha";
 import { RESOURCES, type SimEvent } from "../sim";
 import { seesProcesses } from "../support/engine-processes";
 import { shortLocks } from "../support/short-locks";
-import { allEnded, assertUnlocked, assertWhole, at, CUT_SHORT, killed, locks, pending, runs } from "./ends";
+import {
+    allEnded,
+    assertUnlocked,
+    assertWhole,
+    at,
+    CUT_SHORT,
+    killed,
+    locks,
+    type Moment,
+    pending,
+    runs,
+} from "./ends";
 import { describeEngine, writesOn } from "./scene";
 
 const OPTIONS = { engine: { env: shortLocks } };
@@ -33,11 +44,17 @@ describeKills("a `pulumi up` that creates, its CLI killed", (start) => {
         await assert.rejects(engine.up(nodes), /pulumi cancel/);
         await engine.cancel();
         assert.deepEqual(await engine.outputsOf("c2"), {});
+        // Those that the engine had come to when it died.
+        const begun = (await pending(engine)).sort();
+        assert.ok(
+            begun.some((one) => /^creating c[23]$/.test(one)),
+            begun.join(", "),
+        );
         await engine.refresh();
         const { changes } = await engine.up(nodes);
         assert.equal(changes["create"], 3);
         await assertWhole(scene, ["c2", "c3"], ["w1"]);
-        assert.deepEqual((await pending(engine)).sort(), ["creating c2", "creating c3", "creating w1"]);
+        assert.deepEqual((await pending(engine)).sort(), begun);
         await engine.refresh({ clearPendingCreates: true });
         assert.deepEqual(await pending(engine), []);
         assert.deepEqual((await engine.up(nodes)).changes, { same: 4 });
@@ -127,7 +144,12 @@ describeKills("Ctrl-C during a `pulumi up`", (start) => {
         const interrupt = new AbortController();
         const scene = await start(["c2", "w1"]);
         const { sim, engine, program } = scene;
-        const isDone = at(sim, runs("c2", "install-service"), () => interrupt.abort());
+        let isInstalled = false;
+        const bothHaveBegun: Moment = (event) => {
+            isInstalled ||= runs("c2", "install-service")(event);
+            return isInstalled && /w1 creating/.test(engine.output.join(""));
+        };
+        const isDone = at(sim, bothHaveBegun, () => interrupt.abort());
         await assert.rejects(engine.up(program(["c2"], ["w1"]), { signal: interrupt.signal }), /cancel/);
         assert.ok(isDone());
         await allEnded(engine);

@@ -18,7 +18,8 @@ describeEngine(
         it("join in one up, workers side by side, and go in one destroy, with the cluster only where that is asked for", async () => {
             const scene = await start(["c2", "c3", ...WORKERS]);
             const { sim, engine, program } = scene;
-            await engine.up(program(CONTROLLERS, WORKERS));
+            // As many at a time as on a machine with two cores, wherever this runs.
+            await engine.up(program(CONTROLLERS, WORKERS), { parallel: 8 });
             assert.deepEqual(scene.sim.memberNames(), CONTROLLERS);
             assert.ok(atOnce(scene, WORKERS) > 1, "workers join side by side");
             assert.equal(atOnce(scene, CONTROLLERS, 0, ON_ITS_OWN), 1);
@@ -42,7 +43,6 @@ describeEngine(
                 .filter(({ kind, what }) => kind === "node" && /^w.* deleted$/.test(what));
             assert.deepEqual(later, [], "no controller leaves before the workers are gone");
             assert.match(engine.output.join(""), /c\d: waiting for what this run does on w\d+/);
-            assert.match(engine.output.join(""), /c\d: waiting for 1 other operation\(s\) of this run to end/);
             assert.deepEqual(await engine.refresh(), { same: 2 });
 
             await engine.up(program([left], [], { onLastController: "reset" }));
@@ -50,7 +50,7 @@ describeEngine(
             await engine.destroy();
             for (const { name } of sim.hosts) assert.deepEqual(leftOn(sim.find(name)), []);
             assert.deepEqual(await engine.names("mke:ControllerNode"), []);
-        }).timeout("10m");
+        });
 
         it("go with the cluster in one destroy, also where few of them may go at a time", async () => {
             const scene = await start(["c2", "c3", "w1", "w2", "w3"]);

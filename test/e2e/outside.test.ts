@@ -40,7 +40,7 @@ describeEngine(
             const scene = await start(["c2", "c3", "w1"]);
             const { sim, engine, program } = scene;
             settleAll(scene);
-            const more = { onUnreachable: "remove-from-cluster", timeouts: { connect: 5 } } as const;
+            const more = { onUnreachable: "remove-from-cluster", timeouts: { connect: 12 } } as const;
             const nodes = program(["c2"], ["w1"], more);
             await engine.up(nodes);
             const before = sim.members().map(({ id }) => id);

@@ -16,7 +16,7 @@ describeEngine("what a person sees of an update", (start) => {
                     ...login("c2"),
                     cluster: { controllers: [login("c1")] },
                     preflight: { os: false, minDiskMiB: false },
-                    timeouts: { connect: 20, ready: 12 },
+                    timeouts: { connect: 20, ready: 20 },
                     labels,
                 });
                 return Promise.resolve({ nodeName, memberId, k0sVersion, state, drift });
@@ -36,7 +36,7 @@ describeEngine("what a person sees of an update", (start) => {
         await assert.rejects(engine.up(program({ zone: "a" })), /Node c2 is NotReady/);
         const said = engine.output.join("");
         assert.match(said, /rack\/c2: will be updated: Node c2 is NotReady; labels\.zone changed/);
-        assert.match(said, /rack\/c2: waiting for the Node … 10 s so far: Node c2 is NotReady/);
+        assert.match(said, /rack\/c2: waiting for the Node … \d+ s so far: Node c2 is NotReady/);
         setReady(scene, "c2", "True");
         await engine.up(program({ zone: "a" }));
         assert.equal((await engine.outputsOf("rack/c2"))["status"], "ready");

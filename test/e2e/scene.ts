@@ -6,6 +6,9 @@ import { Engine, type EngineOptions } from "../support/engine";
 import { findPulumi } from "../support/find-pulumi";
 import { LOOKING } from "../support/looking";
 
+/** Of one test: many times what it takes on an idle machine, because nothing here hangs by being slow. */
+export const TIME_LIMIT = "15m";
+
 /** Of what the engine printed, where a test fails. */
 const LINES_SHOWN = 60;
 
@@ -41,7 +44,7 @@ export function describeEngine(title: string, tests: (start: Start) => void, exc
     const pulumi = findPulumi();
     if (pulumi === undefined) return;
     describe(title, function () {
-        this.timeout("5m");
+        this.timeout(TIME_LIMIT);
         let scene: Scene | undefined;
 
         afterEach(async function () {

@@ -34,8 +34,7 @@ const LOG_LINE = /^\{"time":|^[IWEF]\d{4} \d\d:/;
 const SDK_SAYS = /^(<\{%\w+%\}>)?RegisterResource RPC finished/;
 
 describeEngine("secrets", (start) => {
-    it("are found nowhere in plain text: state, output, events, process lists, command lines, the cluster", async function () {
-        this.timeout("10m");
+    it("are found nowhere in plain text: state, output, events, process lists, command lines, the cluster", async () => {
         const events: EngineEvent[] = [];
         const scene = await start(["c2"], {
             config: { spec: { api: { extraArgs: { "encryption-provider-config": ENCRYPTION } } } },

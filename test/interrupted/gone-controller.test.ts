@@ -6,7 +6,7 @@ import { RESOURCES } from "../sim";
 import { impatientLocks, killed, Watch, World } from "../support/interruption";
 
 describe("a worker's join that was killed, and whose controller was removed before anybody knew of the worker", function () {
-    this.timeout("2m");
+    this.timeout("10m");
     impatientLocks();
     let world: World;
 

@@ -122,7 +122,7 @@ async function difference(operation: Operation, moment: Moment, end: object): Pr
 /** For each: an operation that is killed at any of its changes and run again. */
 export function describeKilled(title: string, operations: readonly Operation[]): void {
     describe(title, function () {
-        this.timeout("30m");
+        this.timeout("50m");
         impatientLocks();
 
         for (const operation of operations) {

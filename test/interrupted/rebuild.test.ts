@@ -10,7 +10,7 @@ import { linesOf, World } from "../support/interruption";
 const OTHER_MACHINE = "the host is another machine than the one in state";
 
 describe("a node that was lost behind our back", function () {
-    this.timeout("2m");
+    this.timeout("10m");
     let world: World;
 
     const start = async (...settled: string[]): Promise<World> => (world = await World.start(settled));

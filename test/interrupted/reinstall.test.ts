@@ -8,7 +8,7 @@ const MARKED = "program w1 write-file /etc/pulumi-mke/node.json";
 const DRIFT = ["an earlier change of its k0s settings was interrupted"];
 
 describe("a change of k0s settings", function () {
-    this.timeout("5m");
+    this.timeout("10m");
     impatientLocks();
     let world: World;
 

@@ -6,7 +6,7 @@ import { LOOKING } from "../support/looking";
 import { impatientLocks, killed, stagesOf, Watch, World } from "../support/interruption";
 
 describe("a node in state", function () {
-    this.timeout("2m");
+    this.timeout("10m");
     impatientLocks();
     let world: World;
 

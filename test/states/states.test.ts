@@ -6,6 +6,7 @@ import { afterEach, describe, it } from "mocha";
 import type { Simulation } from "../sim";
 import { Engine } from "../support/engine";
 import { findPulumi } from "../support/find-pulumi";
+import { TIME_LIMIT } from "../e2e/scene";
 import { root } from "../support/root";
 import { fit, outputsIn } from "./fit";
 import { memberIds, readRecording, type Recording, releases } from "./recording";
@@ -17,7 +18,7 @@ if (pulumi === undefined) {
 } else {
     for (const release of releases()) {
         describe(`the state of release ${release}`, function () {
-            this.timeout("5m");
+            this.timeout(TIME_LIMIT);
             let engine: Engine | undefined;
             let sim: Simulation | undefined;
 

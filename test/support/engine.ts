@@ -73,7 +73,7 @@ export class Engine {
 
     async up(
         program: PulumiFn,
-        options: Pick<UpOptions, "continueOnError" | "refresh" | "replace" | "signal" | "target"> = {},
+        options: Pick<UpOptions, "continueOnError" | "parallel" | "refresh" | "replace" | "signal" | "target"> = {},
     ): Promise<UpSummary> {
         await this.running(program, () => this.stack.up({ ...this.watched(), ...options }));
         return { changes: await lastChanges(this.folder, this.stack.name) };
@@ -187,7 +187,8 @@ export class Engine {
     async close(): Promise<void> {
         // A provider that was started and never asked anything does not know of us, and outlives a killed CLI.
         this.processes().forEach(endNow);
-        await rm(this.folder, { recursive: true, force: true });
+        // What is killed may still write while its folder is emptied.
+        await rm(this.folder, { recursive: true, force: true, maxRetries: 10 });
     }
 
     private async resource(name: string): Promise<StateResource | undefined> {

@@ -6,6 +6,7 @@ import { forgetControllers } from "../../provider/resource/known-controllers";
 import type { Bag } from "../../provider/resource/shape";
 import { RESOURCES, type SimEvent, type SimHost, type Simulation, startSimulation } from "../sim";
 import { K0sDaemon } from "../sim/k0s/daemon";
+import type { KubeObject } from "../sim/model/store";
 import { checked, created } from "../sim/program-of";
 import { LOOKING } from "./looking";
 
@@ -165,6 +166,7 @@ export class Watch {
     readonly moments: Moment[] = [];
     hasKilled = false;
     private readonly counts = new Map<string, number>();
+    private readonly leases = new Map<string, string>();
 
     constructor(
         private readonly sim: Simulation,
@@ -175,7 +177,7 @@ export class Watch {
     }
 
     private saw(event: SimEvent): void {
-        if (!isChange(event)) return;
+        if (!isChange(event) || this.isRenewal(event)) return;
         const what = nameOf(event);
         const nth = (this.counts.get(what) ?? 0) + 1;
         this.counts.set(what, nth);
@@ -186,6 +188,17 @@ export class Watch {
         // After what is being done now, and before anybody hears of it.
         this.sim.cutOff(true);
         queueMicrotask(this.besides);
+    }
+
+    /** A Lease that is written again as it was: whether that comes to pass depends on how fast this machine is. */
+    private isRenewal({ kind, what, values }: SimEvent): boolean {
+        if (kind !== "api-write" || !/^(POST|PUT) .*\/leases\b/.test(what)) return false;
+        const { metadata, spec } = JSON.parse(values?.["body"] ?? "{}") as Partial<KubeObject>;
+        const { name = "", annotations } = metadata ?? {};
+        const said = JSON.stringify([annotations, spec?.["holderIdentity"], spec?.["leaseDurationSeconds"]]);
+        const isSame = this.leases.get(name) === said;
+        this.leases.set(name, said);
+        return isSame;
     }
 }
 
