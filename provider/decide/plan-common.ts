@@ -37,7 +37,8 @@ function refuseSecondCluster({ targetEtcd, cluster }: Pick<Situation, "cluster" 
     }
     if (targetEtcd.memberIds?.includes(helper.memberId) ?? true) return undefined;
     const missing = `${helper.address} (${memberIdToHex(helper.memberId)}) does not occur in its list of members`;
-    return refuse("the host's etcd is a cluster of its own", [found, missing], "second-cluster");
+    // Both were not asked at one moment: the controller that helps may have left etcd in between.
+    return refuse("the host's etcd is a cluster of its own", [found, missing], "second-cluster", true);
 }
 
 /** Scenario and verdict of a host that answers. */

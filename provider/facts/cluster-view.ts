@@ -1,10 +1,10 @@
 import { isIP } from "node:net";
-import type { EtcdMembers } from "../adapters/etcd";
 import type { Kube, LeaseObject } from "../adapters/kube";
 import { before, type Deadline } from "../deadline";
 import { TimeoutError } from "../errors";
 import type { ClusterFacts, ControlNodeObject, Member, MemberHealth } from "./cluster";
 import type { ClusterConnection } from "./controller";
+import { type EtcdMemberSeen, readMembers } from "./members";
 
 /**
  * Milliseconds for one answer of a member's API server. A hung etcd answers 500 after 2 s (observed.md); a host without CPU to
@@ -16,8 +16,6 @@ export interface ViewOptions {
     /** Our lock as last written: during an operation, a healthy member's API server must show it (safety.md 9). */
     readonly lease?: LeaseObject;
 }
-
-type EtcdMemberSeen = EtcdMembers["members"][number];
 
 /**
  * Looks at everything at once, without any cache. Fails when the helper's own etcd or API cannot answer, or not before the
@@ -37,7 +35,7 @@ export async function readCluster(
 async function read(connection: ClusterConnection, options: ViewOptions): Promise<ClusterFacts> {
     const { kube, etcd, helperFacts } = connection;
     const controlNodes = kube.controlNodes();
-    const members = Promise.all([etcd.members(), controlNodes]).then(([{ members: seen }, objects]) =>
+    const members = Promise.all([readMembers(connection), controlNodes]).then(([seen, objects]) =>
         Promise.all(seen.map((member) => toMember(connection, member, objects, options))),
     );
     const [found, status, alarms, etcdMembers, nodes, mke] = await Promise.all([

@@ -1,6 +1,7 @@
 import { type Deadline, waitFor } from "../deadline";
 import { RefusedError, TimeoutError } from "../errors";
 import { type ControlNodeObject, type EtcdMemberObject, memberIdToHex, type NodeObject } from "../facts/cluster";
+import { readMembers } from "../facts/members";
 import type { Operation } from "./operation";
 import type { Outcome } from "./stage";
 
@@ -57,7 +58,7 @@ async function marked(operation: Operation, object: EtcdMemberObject, deadline: 
 
 /** Deleting the object of a member that counts would leave a voter without a handle to remove it by. */
 async function proveGone({ cluster, inputs }: Operation, { name, memberId }: EtcdMemberObject): Promise<void> {
-    const { members } = await cluster.etcd.members();
+    const members = await readMembers(cluster);
     if (memberId === undefined || !members.some(({ id }) => id === memberId)) return;
     throw new RefusedError({
         stage: "deleting the EtcdMember",

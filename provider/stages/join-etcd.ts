@@ -3,6 +3,7 @@ import { RefusedError } from "../errors";
 import { memberIdToHex } from "../facts/cluster";
 import { normalAddress } from "../address";
 import { hostOf } from "../facts/cluster-view";
+import { type EtcdMemberSeen, readMembers } from "../facts/members";
 import type { HostOperation } from "./operation";
 import { requireServiceStays } from "./service-stays";
 
@@ -12,8 +13,6 @@ const JOURNAL_LINES = 20;
 const RESTARTS_TO_GIVE_UP = 2;
 /** What k0s logs when the address is still a member's (observed.md, "wiped without leaving"; k0s-interfaces.md 4.4). */
 const ADDRESS_TAKEN = /Peer URLs already exists|member ID already exist/;
-
-type EtcdMemberSeen = Awaited<ReturnType<HostOperation["cluster"]["etcd"]["members"]>>["members"][number];
 
 /**
  * Waits, as seen from the helper, until the member at the new node's address, none of the `others`, is a named voter.
@@ -40,7 +39,7 @@ async function lookForVoter(
     others: readonly bigint[],
     deadline: Deadline,
 ): Promise<Look<bigint>> {
-    const { members } = await operation.cluster.etcd.members();
+    const members = await readMembers(operation.cluster);
     const member = members.find((candidate) => isJoiner(operation, others, candidate));
     if (member !== undefined && member.name !== "" && !member.learner) return { done: member.id };
     const isTaken = members.some(({ id, peerUrls }) => others.includes(id) && isAt(operation, peerUrls));

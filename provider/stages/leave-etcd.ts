@@ -4,6 +4,7 @@ import { LEAVE_ANNOTATION, LEAVE_OPERATION_ANNOTATION } from "../decide/etcd-ver
 import { type Deadline, type Look, waitFor } from "../deadline";
 import { RefusedError } from "../errors";
 import { type EtcdMemberObject, type Member, memberIdToHex } from "../facts/cluster";
+import { readMembers } from "../facts/members";
 import type { Operation } from "./operation";
 import type { Outcome } from "./stage";
 import { proveRemovable } from "./baseline";
@@ -149,7 +150,7 @@ export async function waitUntilLeft(operation: Operation, member: Member, deadli
 }
 
 async function isMember({ cluster }: Operation, id: bigint): Promise<boolean> {
-    return (await cluster.etcd.members()).members.some((member) => member.id === id);
+    return (await readMembers(cluster)).some((member) => member.id === id);
 }
 
 /** The truth once more before anything of the host goes: the ID is not in etcd, seen from a survivor. */

@@ -3,11 +3,11 @@ import { setImmediate } from "node:timers/promises";
 import { describe, it } from "mocha";
 import type { Kube, LeaseObject } from "../../provider/adapters/kube";
 import { Deadline } from "../../provider/deadline";
-import { ApiError, TimeoutError } from "../../provider/errors";
+import { ApiError, ConnectionError, type MkeError, TimeoutError } from "../../provider/errors";
 import type { ControlNodeObject, HelperFacts, Member } from "../../provider/facts/cluster";
 import { apiAddresses, hostOf, readCluster, type ViewOptions } from "../../provider/facts/cluster-view";
 import type { ClusterConnection } from "../../provider/facts/controller";
-import { CLUSTER_ID, fakeEtcd, fakeKube, type FakeKubeAnswers, MEMBERS, refused } from "./fakes";
+import { CLUSTER_ID, ETCD_CLUSTER_ID, fakeEtcd, fakeKube, type FakeKubeAnswers, MEMBERS, refused } from "./fakes";
 
 const LEASE = { namespace: "kube-system", name: "l", uid: "u", holder: "me", resourceVersion: "100" } as LeaseObject;
 const controlNode = (name: string, ...addresses: string[]): ControlNodeObject => ({
@@ -32,7 +32,12 @@ function connectionTo({ servers = {}, etcd = fakeEtcd(), asked = [], closed = []
     };
     return {
         helper: { address: "10.0.0.1" },
-        helperFacts: { memberId: 1n, clusterId: CLUSTER_ID } as HelperFacts,
+        helperFacts: {
+            address: "10.0.0.1",
+            memberId: 1n,
+            clusterId: CLUSTER_ID,
+            etcdClusterId: ETCD_CLUSTER_ID,
+        } as HelperFacts,
         kube: fakeKube(servers["127.0.0.1"]),
         etcd,
         kubeAt,
@@ -95,7 +100,9 @@ describe("the view of a cluster", () => {
                 close: () => undefined,
             }) as unknown as Kube;
         const check = async (ready: boolean): Promise<readonly Member[]> => {
-            const etcd = fakeEtcd({ members: async () => ({ clusterId: 1n, members: MEMBERS.slice(0, 2) }) });
+            const etcd = fakeEtcd({
+                members: async () => ({ clusterId: ETCD_CLUSTER_ID, members: MEMBERS.slice(0, 2) }),
+            });
             const own = {
                 ...connectionTo({ etcd, servers: { "127.0.0.1": { lease: LEASE } } }),
                 kubeAt: () => member(ready),
@@ -129,6 +136,19 @@ describe("the view of a cluster", () => {
         await assert.rejects(look({ etcd: fakeEtcd({ members: () => Promise.reject(noLeader) }) }), noLeader);
     });
 
+    it("fails, and is worth another try elsewhere, when the helper has left its etcd since, or serves another one", async () => {
+        for (const [clusterId, members] of [
+            [ETCD_CLUSTER_ID, MEMBERS.slice(1)],
+            [0xbadn, MEMBERS],
+        ] as const) {
+            await assert.rejects(
+                look({ etcd: fakeEtcd({ members: async () => ({ clusterId, members }) }) }),
+                (error: MkeError) =>
+                    error instanceof ConnectionError && error.retryable && /not in the list/.test(error.message),
+            );
+        }
+    });
+
     it("fails at the deadline when the helper hangs", async () => {
         const hung = fakeEtcd({ alarms: () => new Promise(() => undefined) });
         const reading = readCluster(connectionTo({ etcd: hung }), {}, Deadline.after(20));
@@ -140,7 +160,7 @@ describe("the view of a cluster", () => {
             ...MEMBERS.slice(0, 1),
             { id: 9n, name: "", peerUrls: ["https://10.0.0.9:2380"], learner: true },
         ];
-        const etcd = fakeEtcd({ members: async () => ({ clusterId: 1n, members }) });
+        const etcd = fakeEtcd({ members: async () => ({ clusterId: ETCD_CLUSTER_ID, members }) });
         const [, fresh] = (await look({ etcd })).members;
         assert.deepEqual(fresh, { id: 9n, name: "", peerHosts: ["10.0.0.9"], learner: true, health: "unhealthy" });
     });

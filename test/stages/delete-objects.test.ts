@@ -51,7 +51,7 @@ describe("the EtcdMember of a member that left", () => {
         const [first, second] = [back.etcd.members, world.etcd.members];
         let reads = 0;
         const again = scene({
-            etcd: { members: async () => ({ clusterId: 1n, members: (reads += 1) === 1 ? first : second }) },
+            etcd: { members: async () => ({ clusterId: 0xabcn, members: (reads += 1) === 1 ? first : second }) },
         });
         await assert.rejects(remove(again), /is still in etcd/);
         assert.deepEqual([...deletions(world), ...deletions(again)], []);
