@@ -26,11 +26,15 @@ export async function remove(kind: NodeKind, _id: string, outs: NodeOutputs): Pr
     await requireEngine("delete");
     await whileRemoving(kind, outs, async (itself) => {
         if (await removedAfterEnd(kind, outs)) return;
-        await withSession(withPermissions(kind, inputsOf(outs)), outs, (session, started) =>
-            session.alone && kind === "controller"
-                ? removeLastController(session, outs, () => endBeforeLast(itself), started)
-                : removeOne(itself, session, outs, started),
-        );
+        await withSession(withPermissions(kind, inputsOf(outs)), outs, (session, started) => {
+            const begin = (): void => {
+                itself.hasBegun = true;
+                started();
+            };
+            return session.alone && kind === "controller"
+                ? removeLastController(session, outs, () => endBeforeLast(itself), begin)
+                : removeOne(itself, session, outs, begin);
+        });
     });
 }
 

@@ -7,13 +7,16 @@ import { memberIdToHex } from "../facts/cluster";
 import type { NodeKind } from "../inputs";
 import { decideRepair, decideSettled, knowledgeOf } from "./decide";
 import { glance, type Situation } from "./look";
-import { logOf, type Session, withOtherHelper } from "./session";
+import { logOf, type Session, withSession } from "./session";
 import { inputsOf, type NodeOutputs, type NodeStatus } from "./state";
 
 /** Fixed words, without times or reasons that vary: a second refresh must find nothing new (architecture.md, "drift"). */
 const UNREACHABLE = "the host does not answer by SSH";
 const NOBODY = "the host or its cluster could not be checked";
 const OTHER_KEY = "the host shows a different SSH host key than `hostKey`: it may be another machine";
+
+/** Where the first one is lost meanwhile, a second one tells; more would only take time. */
+const HELPERS = 2;
 
 type ReadResult = { readonly id?: string; readonly props?: NodeOutputs };
 
@@ -25,7 +28,7 @@ type ReadResult = { readonly id?: string; readonly props?: NodeOutputs };
 export async function read(_kind: NodeKind, id: string, outs: NodeOutputs): Promise<ReadResult> {
     const inputs = inputsOf(outs);
     try {
-        return await withOtherHelper(inputs, outs, (session) => readThrough(session, id, outs));
+        return await withSession(inputs, outs, (session) => readThrough(session, id, outs), HELPERS);
     } catch (error) {
         logOf(inputs).line(messageOf(error));
         return { id, props: withDrift(outs, "unreachable", [NOBODY]) };

@@ -10,7 +10,7 @@ import { type Log, prefixedLog } from "../log";
 import { tellingProgress } from "../progress";
 import { knownControllers } from "./known-controllers";
 import { resourceName } from "./state";
-import { HelperRemovedError, isLeaving, whileWorking } from "./this-run";
+import { HelperRemovedError, isLeaving, untilRemoved, whileWorking } from "./this-run";
 
 /** What the state says a resource's node and cluster are; a fresh resource has none of it. */
 export interface Pins {
@@ -36,7 +36,7 @@ const HELPER_SECONDS = 120;
 export class OwnHelperError extends RefusedError {}
 
 /** Runs the action with a session, and again where its helper is the node itself: a node never helps with its own change. */
-export async function withOtherHelper<T>(
+async function withOtherHelper<T>(
     inputs: NodeInputs,
     state: Pins,
     action: (session: Session) => Promise<T>,
@@ -142,12 +142,13 @@ const HELPERS = 4;
 
 /**
  * Runs the action with a session, and again through another helper where that one was lost before the action called
- * `started`: until then nothing was changed.
+ * `started`: until then nothing was changed. `helpers`: how many of them at most.
  */
 export async function withSession<T>(
     inputs: NodeInputs,
     state: Pins,
     action: (session: Session, started: () => void) => Promise<T>,
+    helpers = HELPERS,
 ): Promise<T> {
     for (let attempt = 1; ;) {
         await requireEngine("looking for the cluster");
@@ -159,13 +160,20 @@ export async function withSession<T>(
                 return action(session, () => (changes.begun = true));
             });
         } catch (error) {
+            if (!found.helper && !(error instanceof InputError) && (await othersHaveGone(inputs, state))) continue;
             const isLost = error instanceof MkeError && error.retryable && !(error instanceof LockError);
-            if (!found.helper || changes.begun || !isLost || attempt === HELPERS) throw error;
+            if (!found.helper || changes.begun || !isLost || attempt === helpers) throw error;
             // There are only so many controllers that this process can remove.
             if (!(error instanceof HelperRemovedError)) attempt += 1;
             logOf(inputs).line(`looking for a controller again: ${reasonOf(error)}`);
         }
     }
+}
+
+/** Of the last two controllers, both of which go, the second may come when the first is just leaving: it is alone after that. */
+function othersHaveGone(inputs: NodeInputs, { clusterId }: Pins): Promise<boolean> {
+    const hosts = candidatesFor(inputs, clusterId ?? inputs.cluster.id).map(({ host }) => host);
+    return untilRemoved(hosts, logOf(inputs));
 }
 
 /** For an add or an update: while a worker's runs, no controller of its cluster is removed that was not going already. */

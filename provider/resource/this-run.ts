@@ -14,6 +14,8 @@ export interface Removal {
     readonly clusterId: string | undefined;
     readonly nodeName: string;
     readonly host: string;
+    /** It changes something by now, and waits for no other operation before its end. */
+    hasBegun?: true;
 }
 
 /** A worker's add or update that has not ended. */
@@ -41,7 +43,7 @@ export async function whileRemoving(
     { clusterId, nodeName, host }: Pick<NodeOutputs, "clusterId" | "nodeName" | "host">,
     action: (itself: Removal) => Promise<void>,
 ): Promise<void> {
-    const itself = { kind, clusterId, nodeName, host };
+    const itself: Removal = { kind, clusterId, nodeName, host };
     removals.add(itself);
     try {
         await action(itself);
@@ -81,6 +83,19 @@ function worksBeside({ clusterId, host }: Removal): string[] {
 /** True for the host of a controller whose removal is under way: others are asked for help first. */
 export function isLeaving(host: string): boolean {
     return [...removals].some((removal) => removal.kind === "controller" && isSameHost(removal.host, host));
+}
+
+/**
+ * For who finds no controller that can help: waits for the removals of these that have begun, in which each of them is neither a
+ * controller nor blank for a while. False where there is none; nothing is to be hoped for then.
+ */
+export async function untilRemoved(hosts: readonly string[], log: Log): Promise<boolean> {
+    const isAwaited = ({ kind, hasBegun, host }: Removal): boolean =>
+        kind === "controller" && hasBegun === true && hosts.some((one) => isSameHost(one, host));
+    const going = (): string[] => [...removals].filter(isAwaited).map(({ host }) => host);
+    if (going().length === 0) return false;
+    await untilEnded(going, log);
+    return true;
 }
 
 /**

@@ -10,6 +10,7 @@ import {
     HelperRemovedError,
     isLeaving,
     type Removal,
+    untilRemoved,
     whileRemoving,
     whileWorking,
 } from "../../provider/resource/this-run";
@@ -124,6 +125,22 @@ describe("operations of one run", () => {
         await removal("controller", "c1").end();
         assert.throws(early, HelperRemovedError);
         expectHelper(host)();
+    });
+
+    it("one that finds no controller waits for the removals of such that have begun, and for no other", async () => {
+        const [c1, c2, w1] = [removal("controller", "c1"), removal("controller", "c2"), removal("worker", "w1")];
+        const hosts = [c1, c2, w1].map((one) => itselfOf(one).host);
+        itselfOf(w1).hasBegun = true;
+        assert.equal(await untilRemoved(hosts, silentLog), false);
+        itselfOf(c1).hasBegun = true;
+        assert.equal(await untilRemoved(hosts.slice(1), silentLog), false);
+        let isOver = false;
+        const waiting = untilRemoved(hosts, silentLog).finally(() => (isOver = true));
+        await setImmediate();
+        assert.equal(isOver, false);
+        await c1.end(new Error("the reset failed"));
+        assert.equal(await waiting, true);
+        assert.equal(await untilRemoved(hosts, silentLog), false);
     });
 
     describe("a controller that the program spells in two ways", () => {
