@@ -6,7 +6,7 @@ import { engineAddress, EngineGoneError, requireEngine, twiceInARow } from "../p
 import { withLock } from "../provider/lock";
 import { silentLog } from "../provider/log";
 import { runStage } from "../provider/stages/stage";
-import { freePorts } from "./support/program";
+import { freePort } from "./support/program";
 
 const PROVIDER = "/x/node_modules/@pulumi/pulumi/cmd/dynamic-provider/index.js";
 
@@ -44,7 +44,7 @@ describe("a provider process", () => {
     let port: number;
 
     beforeEach(async () => {
-        [port = 0] = await freePorts(1);
+        port = await freePort();
         engine = createServer((socket) => socket.destroy());
         await new Promise<void>((resolve) => engine.listen(port, "127.0.0.1", resolve));
         process.argv = ["node", PROVIDER, `127.0.0.1:${port}`];

@@ -47,9 +47,13 @@ export function isMissing(value: unknown): value is undefined | null {
 
 /** True where the value, or anything inside it, is not known yet. */
 export function holdsUnknown(value: unknown): boolean {
-    if (value === UNKNOWN) return true;
+    return holds(value, (inner) => inner === UNKNOWN);
+}
+
+function holds(value: unknown, isSuch: (inner: unknown) => boolean): boolean {
+    if (isSuch(value)) return true;
     if (typeof value !== "object" || value === null) return false;
-    return Object.values(value).some(holdsUnknown);
+    return Object.values(value).some((inner) => holds(inner, isSuch));
 }
 
 /** A string; `rule` answers what is wrong with it, or undefined. */
@@ -120,13 +124,12 @@ export function map(item: Shape, rule: (key: string) => string | undefined): Sha
 /** Anything a JSON document can hold, as it comes back from one: what state cannot keep would differ from it for ever. */
 export const anything: Shape = (value, at, report) => {
     if (report === silent) return value;
-    if (holdsOddNumber(value)) report(at, "must hold only numbers that are finite");
+    if (holds(value, isOddNumber)) report(at, "must hold only numbers that are finite");
     return JSON.parse(JSON.stringify(value)) as unknown;
 };
 
-function holdsOddNumber(value: unknown): boolean {
-    if (typeof value === "number") return !Number.isFinite(value);
-    return typeof value === "object" && value !== null && Object.values(value).some(holdsOddNumber);
+function isOddNumber(value: unknown): boolean {
+    return typeof value === "number" && !Number.isFinite(value);
 }
 
 /** An object of exactly these fields. `hints` explains fields that people try although they are not there. */

@@ -8,7 +8,7 @@ import { blankHost, cluster, controllerHost, etcdMember, member, memberId } from
 import { only } from "../support/fake-calls";
 import { listed } from "../support/fake-etcd";
 import { ownServers, type Scene, type SceneOptions, stagesOf } from "../support/fake-operation";
-import { freePorts } from "../support/program";
+import { freePort } from "../support/program";
 import { joining } from "./joining";
 
 const two = cluster({}, ["c1", "c2"]);
@@ -146,7 +146,7 @@ describe("adding a controller", () => {
     });
 
     it("starts no further stage when the engine is gone, and retires the token", async () => {
-        const [port = 0] = await freePorts(1);
+        const port = await freePort();
         const dead = ["node", "/x/cmd/dynamic-provider/index.js", `127.0.0.1:${port}`];
         const world = joining({ target: { installService: async () => void (process.argv = dead) } });
         await assert.rejects(add(world), EngineGoneError);

@@ -7,7 +7,7 @@ import { backUp } from "../../provider/pipelines/backups";
 import { cluster, member, memberId, record } from "../decide/build";
 import { only } from "../support/fake-calls";
 import { type Scene, type SceneOptions, scene, stagesOf } from "../support/fake-operation";
-import { freePorts } from "../support/program";
+import { freePort } from "../support/program";
 import { joining } from "./joining";
 import { leave, leaving, removeC3 } from "./leaving";
 import { LEFT_ALREADY } from "./scenes";
@@ -90,7 +90,7 @@ describe("the backups of an operation", () => {
     });
 
     it("are not begun when the engine is gone", async () => {
-        const [port = 0] = await freePorts(1);
+        const port = await freePort();
         const world = scene();
         process.argv = ["node", "/x/cmd/dynamic-provider/index.js", `127.0.0.1:${port}`];
         for (const when of ["before", "after"] as const)

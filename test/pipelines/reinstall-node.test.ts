@@ -8,7 +8,7 @@ import type { ReinstallPlan } from "../../provider/stages/plan-reinstall";
 import { cluster, controllerHost, node, stopped, workerHost } from "../decide/build";
 import { only } from "../support/fake-calls";
 import { type Scene, scene, stagesOf } from "../support/fake-operation";
-import { freePorts } from "../support/program";
+import { freePort } from "../support/program";
 
 const UNIT = "/etc/systemd/system/k0scontroller.service";
 const plan: ReinstallPlan = {
@@ -26,7 +26,7 @@ describe("a restart of a controller with other settings", () => {
     afterEach(() => void (process.argv = argv));
 
     it("whose engine is killed meanwhile is still put back where k0s does not come up", async () => {
-        const [port = 0] = await freePorts(1);
+        const port = await freePort();
         const dead = ["node", "/x/cmd/dynamic-provider/index.js", `127.0.0.1:${port}`];
         const healthy = controllerHost("c3");
         const world: Scene = scene({

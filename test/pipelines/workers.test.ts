@@ -8,7 +8,7 @@ import { removeWorker, type WorkerRemoval } from "../../provider/pipelines/remov
 import { blankHost, node } from "../decide/build";
 import { only } from "../support/fake-calls";
 import { type Scene, stagesOf } from "../support/fake-operation";
-import { freePorts } from "../support/program";
+import { freePort } from "../support/program";
 
 const argv = process.argv;
 afterEach(() => void (process.argv = argv));
@@ -44,7 +44,7 @@ describe("adding a worker", () => {
     });
 
     it("waits for its Node also where the engine is killed meanwhile: the token goes with the wait", async () => {
-        const [port = 0] = await freePorts(1);
+        const port = await freePort();
         let looks = -1;
         const world = workerScene({
             joins: true,
@@ -196,7 +196,7 @@ describe("removing a worker", () => {
         });
 
         it("takes its cordon back also where the engine is killed meanwhile", async () => {
-            const [port = 0] = await freePorts(1);
+            const port = await freePort();
             const world = blockedScene({
                 timeout: 60,
                 evict: () => void (process.argv = ["node", "/x/cmd/dynamic-provider/index.js", `127.0.0.1:${port}`]),

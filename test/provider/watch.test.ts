@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:net";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import { DynamicProvider } from "../support/dynamic-provider";
 import { PROGRAM } from "../support/node-bags";
-import { freePorts } from "../support/program";
+import { freePort } from "../support/program";
 import { stubText } from "../support/stub-text";
 
 describe("a provider process that has nothing to do", () => {
@@ -11,7 +11,7 @@ describe("a provider process that has nothing to do", () => {
 
     beforeEach(async () => {
         engine = createServer((socket) => socket.destroy());
-        const [port = 0] = await freePorts(1);
+        const port = await freePort();
         await new Promise<void>((resolve) => engine.listen(port, "127.0.0.1", resolve));
         provider = await DynamicProvider.start(undefined, `127.0.0.1:${port}`);
     });

@@ -7,9 +7,8 @@ import { inputsOf } from "../../provider/resource/state";
 import { type Bag, UNKNOWN } from "../../provider/resource/shape";
 import { Random } from "../sim/model/random";
 import { checked, PROGRAM, stored } from "../support/node-bags";
+import { FUZZ_SEED } from "../support/fuzz-seed";
 
-/** The same in every run, so that a change is judged by nothing but itself; `FUZZ_SEED` tries others. */
-const SEED = Number(process.env["FUZZ_SEED"] ?? 1);
 const ROUNDS = 500;
 
 const ODD: readonly unknown[] = [
@@ -82,8 +81,8 @@ class Bags {
     }
 }
 
-describe(`any input or state (FUZZ_SEED=${SEED})`, () => {
-    const bags = new Bags(new Random(SEED));
+describe(`any input or state (FUZZ_SEED=${FUZZ_SEED})`, () => {
+    const bags = new Bags(new Random(FUZZ_SEED));
 
     for (const kind of ["controller", "worker"] as const) {
         it(`is checked without a fault, with paths and reasons, and the answer is accepted again (${kind})`, () => {

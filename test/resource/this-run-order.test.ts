@@ -15,9 +15,8 @@ import {
     whileWorking,
 } from "../../provider/resource/this-run";
 import { Random } from "../sim/model/random";
+import { FUZZ_SEED } from "../support/fuzz-seed";
 
-/** Of the first run, and the same every time; `FUZZ_SEED` begins with another. */
-const SEED = Number(process.env["FUZZ_SEED"] ?? 1);
 const RUNS = 300;
 /** Milliseconds after which what is still going is held to be stuck; each run takes some 5 s, and all go at once. */
 const LIMIT = 90_000;
@@ -27,11 +26,11 @@ const TIME = 900;
 const FAILURE = new Error("it failed");
 const REFUSED = new Error("refused");
 
-describe(`operations of one run, begun in any order (FUZZ_SEED=${SEED})`, function () {
+describe(`operations of one run, begun in any order (FUZZ_SEED=${FUZZ_SEED})`, function () {
     this.timeout(LIMIT + 10_000);
 
     it("all come to their end, and no controller goes while a worker works through it", async () => {
-        const runs = Array.from({ length: RUNS }, (_, index) => new Run(SEED + index));
+        const runs = Array.from({ length: RUNS }, (_, index) => new Run(FUZZ_SEED + index));
         const limit = new AbortController();
         const tooLate = sleep(LIMIT, undefined, { signal: limit.signal }).then(
             () => assert.fail(`stuck: ${runs.flatMap((run) => run.going).join("; ")}`),

@@ -9,7 +9,7 @@ import { KubeTransport } from "../../provider/adapters/kube/transport";
 import { EtcdCluster, etcdProgram } from "./etcd-server";
 import { loopbackHost } from "./loopback-host";
 import { TestCa } from "./pki";
-import { findProgram, freePorts, RunningProgram, temporaryFolder } from "./program";
+import { findProgram, freePort, RunningProgram, temporaryFolder } from "./program";
 import { fixture } from "./fixtures";
 
 const START_LIMIT = 90_000;
@@ -34,7 +34,7 @@ export class KubeServer {
     ) {}
 
     static async start(): Promise<KubeServer> {
-        const [etcd, ca, [port = 0]] = await Promise.all([EtcdCluster.start(["c1"]), TestCa.create(), freePorts(1)]);
+        const [etcd, ca, port] = await Promise.all([EtcdCluster.start(["c1"]), TestCa.create(), freePort()]);
         const admin = await ca.issue("O=system:masters, CN=kubernetes-admin");
         const server = new KubeServer(etcd, port, { ca: ca.cert, ...admin });
         try {

@@ -106,6 +106,11 @@ export async function freePorts(count: number): Promise<number[]> {
     return ports;
 }
 
+export async function freePort(): Promise<number> {
+    const [port = 0] = await freePorts(1);
+    return port;
+}
+
 function isFree(port: number): Promise<boolean> {
     const server = createServer();
     return new Promise((resolve) => {

@@ -6,7 +6,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stringify } from "yaml";
 import { type Leaf, TestCa } from "./pki";
-import { findProgram, freePorts, RunningProgram, temporaryFolder } from "./program";
+import { findProgram, freePort, RunningProgram, temporaryFolder } from "./program";
 import type { PushedManifest } from "./registry-content";
 
 export const REPOSITORY = "mke/k0s";
@@ -92,7 +92,7 @@ export async function realRegistry(auth: RegistryAuth): Promise<TestRegistry> {
         writeFileSync(join(folder.path, name), text, { mode: 0o600 });
         return join(folder.path, name);
     };
-    const [port = 0] = await freePorts(1);
+    const port = await freePort();
     const tokens = auth === "token" ? await tokenServer(leaf, (scope) => signedToken(signer, scope)) : undefined;
     const config = {
         version: 0.1,

@@ -4,7 +4,7 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Connection } from "../../provider/inputs";
-import { freePorts } from "./program";
+import { freePort } from "./program";
 
 const SSHD = "/usr/sbin/sshd";
 /** Milliseconds until an sshd listens, at most. */
@@ -192,11 +192,6 @@ export class CuttableLink {
         this.cut();
         this.server.close();
     }
-}
-
-export async function freePort(): Promise<number> {
-    const [port = 0] = await freePorts(1);
-    return port;
 }
 
 function baseConfig(directory: string, port: number): string[] {

@@ -9,7 +9,7 @@ import { ApiError, ConnectionError, type MkeError } from "../../../provider/erro
 import { EtcdCluster, etcdProgram, type EtcdServer } from "../../support/etcd-server";
 import { loopbackHost } from "../../support/loopback-host";
 import { TestCa } from "../../support/pki";
-import { freePorts } from "../../support/program";
+import { freePort } from "../../support/program";
 
 const NO_MEMBER = 0x1234n;
 
@@ -22,7 +22,7 @@ describe("etcd that cannot be reached", () => {
     it("is a passing failure when nobody listens", async () => {
         const ca = await TestCa.create();
         const { cert, key } = await ca.issue("CN=client");
-        const [port = 0] = await freePorts(1);
+        const port = await freePort();
         const credentials = { ca: Buffer.from(ca.cert), cert: Buffer.from(cert), key: Buffer.from(key) };
         const etcd = await openEtcd(loopbackHost({}), credentials, {
             server: { host: "127.0.0.1", port },

@@ -9,6 +9,7 @@ import { sshdMissing, TestSshd } from "../../support/sshd";
 
 export const HOST = "127.0.0.1";
 export const PATHS = { dataDir: "/var/lib/k0s", k0sPath: "/usr/local/bin/k0s" };
+/** For what a real sshd does on a busy machine. */
 export const soon = (): Deadline => Deadline.afterSeconds(120);
 
 /** This machine as a host, through an sshd of its own. */

@@ -10,7 +10,8 @@ import { it } from "mocha";
 import { openHost } from "../../../provider/adapters/ssh/pool";
 import { Deadline } from "../../../provider/deadline";
 import { CommandError, ConnectionError, TimeoutError } from "../../../provider/errors";
-import { CuttableLink, freePort } from "../../support/sshd";
+import { freePort } from "../../support/program";
+import { CuttableLink } from "../../support/sshd";
 import { chunks, describeOverSshd, fakeK0s, HOST, PATHS, soon } from "./over-sshd";
 
 describeOverSshd("a host over a real sshd", (scene) => {

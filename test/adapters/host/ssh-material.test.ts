@@ -17,11 +17,10 @@ import { join } from "node:path";
 import { after, afterEach, before, describe, it } from "mocha";
 import type { HostMaterial } from "../../../provider/adapters/host/material";
 import { closeAll, openHost } from "../../../provider/adapters/ssh/pool";
-import { Deadline } from "../../../provider/deadline";
 import { CommandError, InputError } from "../../../provider/errors";
 import { sshdMissing, TestSshd } from "../../support/sshd";
+import { soon } from "./over-sshd";
 
-const soon = (): Deadline => Deadline.afterSeconds(120);
 /** Nobody's. */
 const NUMBER = 54321;
 

@@ -6,7 +6,7 @@ import { it } from "mocha";
 import type { Eviction } from "../../../provider/adapters/kube";
 import { Deadline, waitFor } from "../../../provider/deadline";
 import { TestCa } from "../../support/pki";
-import { freePorts } from "../../support/program";
+import { freePort } from "../../support/program";
 import { ANOTHER_UID, describeReal } from "./real-server";
 
 const PODS = "/api/v1/namespaces/default/pods";
@@ -70,7 +70,7 @@ describeReal("the evictions", (real) => {
         });
         await new Promise<void>((resolve) => webhook.listen(0, "127.0.0.1", resolve));
         const { port } = webhook.address() as AddressInfo;
-        const [closed = 0] = await freePorts(1);
+        const closed = await freePort();
         const hook = (name: string, at: number) => ({
             name: `${name}.example.com`,
             clientConfig: { url: `https://127.0.0.1:${at}/`, caBundle: Buffer.from(ca.cert).toString("base64") },

@@ -8,7 +8,7 @@ import { ConnectionError, type MkeError } from "../../../provider/errors";
 import type { Kube } from "../../../provider/adapters/kube";
 import { loopbackHost } from "../../support/loopback-host";
 import { TestCa } from "../../support/pki";
-import { freePorts } from "../../support/program";
+import { freePort } from "../../support/program";
 
 describe("the connection to an API server", () => {
     let credentials: KubeCredentials;
@@ -61,7 +61,7 @@ describe("the connection to an API server", () => {
     });
 
     it("takes a refused connection for a passing failure and says where", async () => {
-        const [closed = 0] = await freePorts(1);
+        const closed = await freePort();
         await assert.rejects(open(closed).clusterId(), (error: MkeError) => {
             assert.equal(error.retryable, true);
             assert.match(error.message, new RegExp(`on c1: GET /api/v1/namespaces/kube-system at 127.0.0.1:${closed}`));

@@ -5,10 +5,11 @@ import { Deadline } from "../../../provider/deadline";
 import { ConnectionError, HostKeyError, InputError, TimeoutError } from "../../../provider/errors";
 import { newSshKey } from "../../support/ssh-key";
 import { TestAgent, withEnvironment } from "../../support/ssh-agent";
-import { CuttableLink, TestSshd, freePort, sshdMissing } from "../../support/sshd";
+import { freePort } from "../../support/program";
+import { CuttableLink, TestSshd, sshdMissing } from "../../support/sshd";
+import { soon } from "../host/over-sshd";
 
 const HOST = "127.0.0.1";
-const soon = (): Deadline => Deadline.afterSeconds(120);
 
 describe("SSH connections to a real sshd", () => {
     let sshd: TestSshd;
