@@ -43,7 +43,7 @@ function describeBackups(cli: string, k0s: string): void {
         before(async () => {
             await destroyLab();
             for (const machine of [b1, b2]) await bootMachine(machine);
-            await startFirstController(b1, "");
+            await startFirstController(b1);
             await encryptSecretsOf(b1, [b2]);
             await on(b1, "k0s kubectl create secret generic made-before --from-literal=word=kept");
             privateKey = await labKey();

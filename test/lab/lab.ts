@@ -28,6 +28,8 @@ export interface LabOptions {
     readonly controllers: readonly Machine[];
     /** Without an external address of the API, what joins depends on the controller that made the token. Default true. */
     readonly external?: boolean;
+    /** The API listens on its address alone, not on loopback. Default false. */
+    readonly onlyBindToAddress?: boolean;
 }
 
 /** What this kind of machine needs: no images can be pulled, and cgroup v1 is common on hosts of machines in machines. */
@@ -51,7 +53,7 @@ export class Lab {
     ) {}
 
     static async start(cli: string, options: LabOptions = { controllers: [c1, c2, c3] }): Promise<Lab> {
-        const { external = true } = options;
+        const { external = true, onlyBindToAddress } = options;
         const controllers = [...options.controllers];
         const [first] = controllers;
         if (first === undefined) throw new Error("a lab needs a first controller");
@@ -61,7 +63,8 @@ export class Lab {
         for (const machine of [...controllers, w1]) await machines.bootMachine(machine);
         await machines.placeImage(first, join(folder, "image.tar"));
         const balancers = external ? await Promise.all([6443, 9443].map((port) => balance(port, controllers))) : [];
-        await machines.startFirstController(first, external ? GATEWAY : undefined);
+        const externalAddress = external ? GATEWAY : undefined;
+        await machines.startFirstController(first, { externalAddress, onlyBindToAddress });
         console.log(`lab: k0s ${(await machines.on(first, "k0s version")).trim()}`);
         const engine = await Engine.start(cli, { name: "lab", show: (text) => process.stdout.write(text) });
         return new Lab(engine, await machines.labKey(), balancers, folder, controllers);

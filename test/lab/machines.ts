@@ -49,9 +49,16 @@ export async function destroyLab(): Promise<void> {
     await run("bash", [join(SCRIPTS, "lab.sh"), "down"]);
 }
 
+/** `spec.api` of the cluster, as far as scenes differ in it. */
+export interface FirstController {
+    readonly externalAddress?: string | undefined;
+    readonly onlyBindToAddress?: boolean | undefined;
+}
+
 /** Installs the first controller, which the provider never does. */
-export async function startFirstController({ name, address }: Machine, externalAddress?: string): Promise<void> {
-    const env = { ...process.env, LAB_EXTERNAL: externalAddress };
+export async function startFirstController({ name, address }: Machine, options: FirstController = {}): Promise<void> {
+    const { externalAddress, onlyBindToAddress = false } = options;
+    const env = { ...process.env, LAB_EXTERNAL: externalAddress, LAB_ONLY_BIND: String(onlyBindToAddress) };
     await run("bash", [join(SCRIPTS, "first-controller.sh"), name, address], { env });
 }
 

@@ -80,7 +80,7 @@ function describeSecrets(cli: string): void {
             await destroyLab();
             for (const machine of MACHINES) await bootMachine(machine);
             for (const machine of MACHINES) await addUser(machine);
-            await startFirstController(s1, "");
+            await startFirstController(s1);
             planted.add("the encryption key", await encryptSecretsOf(s1));
             const privateKey = await labKey();
             planted.add("the SSH key", privateKey);
