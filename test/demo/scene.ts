@@ -1,6 +1,7 @@
 import type { PulumiFn } from "@pulumi/pulumi/automation";
 import { MkeControllerNode, MkeWorkerNode } from "pulumi-mke";
 import { RESOURCES, type Simulation, type SimHost, startSimulation } from "../sim";
+import { keptBackups } from "./kept-backups";
 
 /** What a step should have come to, by names. */
 export interface Expected {
@@ -108,11 +109,13 @@ export class Scene {
         return `etcd voters ${expected.controllers.join(" ")}; ${readyNodes}${machines}`;
     }
 
-    /** Fails unless every machine is as it was delivered. */
+    /** Fails unless every machine is as it was delivered, but for the backups that outlive the cluster on its last controller. */
     verifyEnd(): string {
         const { hosts } = this.sim;
         this.assertClean(hosts);
-        return `${namesOf(hosts).join(" ")} clean, as they were delivered`;
+        const { backups } = this.look(this.sim.find("c1"));
+        same("the cluster's last backup on c1", backups.filter(isLast), ["c1-before-remove"]);
+        return `${namesOf(hosts).join(" ")} clean, as they were delivered; on c1 the last ${backups.length} backups stay`;
     }
 
     close(): Promise<void> {
@@ -139,9 +142,21 @@ export class Scene {
     private assertClean(hosts: readonly SimHost[]): void {
         for (const host of hosts) {
             same(`units on ${host.name}`, host.units.installed === undefined ? [] : [host.units.installed.name], []);
-            same(`files on ${host.name}`, filesOf(host), this.delivered.get(host.name) ?? []);
+            const { others, backups } = this.look(host);
+            same(`files on ${host.name}`, others, this.delivered.get(host.name) ?? []);
+            const isWorker = !CONTROLLERS.some((name) => name === host.name);
+            if (isWorker) same(`backups on ${host.name}`, backups, []);
         }
     }
+
+    private look(host: SimHost) {
+        return keptBackups(filesOf(host), (path) => host.files.mode(path));
+    }
+}
+
+/** Backups of one second are in no order. */
+function isLast(backup: string): boolean {
+    return backup.startsWith("c1-");
 }
 
 function namesOf(things: readonly { readonly name: string }[]): string[] {
