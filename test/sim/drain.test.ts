@@ -50,7 +50,7 @@ describe("drains of a simulated cluster", () => {
     const at = (what: RegExp): number => writes().findIndex((write) => what.test(write));
 
     it("that must succeed end the removal by name, and give the Node back; the next run finishes it", async () => {
-        await addWorkers({ onFailure: "fail", timeout: 6 }, ["w1"]);
+        await addWorkers({ onFailure: "fail", timeout: 20 }, ["w1"]);
         sim.addPod("w1", { name: "db", namespace: "shop", blocked: true });
         sim.addPod("w1", { name: "hooked", namespace: "shop", failingWebhook: "guard.example.com" });
         sim.addPod("w1", { name: "queue", namespace: "shop", finalizers: ["example.com/drained"] });

@@ -23,7 +23,7 @@ function worker(args: string, options: SceneOptions = {}, host: Partial<HostFact
 }
 
 const plan = ({ operation }: Scene, before = NOTHING): Promise<ReinstallPlan | undefined> =>
-    planReinstall(operation, before, Deadline.afterSeconds(5));
+    planReinstall(operation, before, Deadline.afterSeconds(60));
 
 describe("what a change of settings needs", () => {
     it("is nothing where the host has it already", async () => {
@@ -175,7 +175,7 @@ describe("k0s's own word on a change of settings", () => {
         const { k0sConfig: wanted } = made.operation.inputs;
         const found = await plan(made, wanted === undefined ? { ...NOTHING, k0sConfig } : NOTHING);
         assert.ok(found !== undefined);
-        await tryReinstall(made.operation, found, Deadline.afterSeconds(5));
+        await tryReinstall(made.operation, found, Deadline.afterSeconds(60));
     };
 
     it("is that the service is there already, where nothing is wrong; nothing of the trial stays", async () => {

@@ -15,7 +15,7 @@ const NO_MEMBER = 0x1234n;
 
 describe("etcd that cannot be reached", () => {
     it("names the certificate that is missing", async () => {
-        const connecting = connectEtcd(loopbackHost({}), "/data", Deadline.after(1000));
+        const connecting = connectEtcd(loopbackHost({}), "/data", Deadline.afterSeconds(60));
         await assert.rejects(connecting, /\/data\/pki\/.* does not exist/);
     });
 

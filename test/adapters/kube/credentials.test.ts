@@ -16,7 +16,7 @@ users:
 describe("the admin's credentials of a controller", () => {
     it("come from admin.conf in the data directory", async () => {
         const host = loopbackHost({ files: { "/data/pki/admin.conf": ADMIN_CONF } });
-        assert.deepEqual(await readKubeCredentials(host, "/data", Deadline.after(1000)), {
+        assert.deepEqual(await readKubeCredentials(host, "/data", Deadline.afterSeconds(60)), {
             ca: "the CA",
             cert: "the cert",
             key: "the key",
@@ -24,7 +24,7 @@ describe("the admin's credentials of a controller", () => {
     });
 
     it("may be there later when the file is missing", async () => {
-        const reading = readKubeCredentials(loopbackHost({}), "/data", Deadline.after(1000));
+        const reading = readKubeCredentials(loopbackHost({}), "/data", Deadline.afterSeconds(60));
         await assert.rejects(reading, (error: ConnectionError) => {
             assert.ok(error instanceof ConnectionError && error.retryable);
             assert.match(error.message, /\/data\/pki\/admin\.conf does not exist/);
@@ -34,7 +34,7 @@ describe("the admin's credentials of a controller", () => {
 
     it("are never quoted in an error", async () => {
         const host = loopbackHost({ files: { "/data/pki/admin.conf": 'users: [ "SECRET' } });
-        await assert.rejects(readKubeCredentials(host, "/data", Deadline.after(1000)), (error: Error) => {
+        await assert.rejects(readKubeCredentials(host, "/data", Deadline.afterSeconds(60)), (error: Error) => {
             assert.doesNotMatch(`${error.message}${String(error.cause)}`, /SECRET/);
             return true;
         });
