@@ -1,6 +1,7 @@
 "use strict";
 
 const { availableParallelism } = require("node:os");
+const { folders } = require("./test/may-be-skipped.json");
 
 // Mocha adds files named on its command line to `spec`; with this they can be run alone, one after the other.
 const named = process.argv.slice(2).some((argument) => argument.startsWith("dist/"));
@@ -21,7 +22,7 @@ const everything = {
 module.exports = {
     ...(named ? {} : everything),
     require: ["./dist/test/support/root-hooks.js"],
-    ignore: ["dist/test/lab/**", "dist/test/package/**"],
+    ignore: Object.keys(folders).map((folder) => `dist/test/${folder}/**`),
     reporter: "build/mocha-reporter.cjs",
     // Nothing here hangs by being slow: a test that takes 20 s on a busy machine must not fail on one that is five times slower.
     timeout: 180_000,

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { it } from "mocha";
+import { skipWithout } from "../support/real-parts";
 import { root } from "../support/root";
 import { describeEngine } from "./scene";
 
@@ -14,18 +14,9 @@ function commandsOf(guide: string): string[] {
     );
 }
 
-const hasJq = ((): boolean => {
-    try {
-        execFileSync("jq", ["--version"]);
-        return true;
-    } catch {
-        return false;
-    }
-})();
-
 describeEngine("the commands of the guides", (start) => {
     it("fail a job in which something drifted, and say what; a worker is destroyed by its URN", async function () {
-        if (!hasJq) return this.skip();
+        skipWithout(this, "jq");
         const { sim, engine, program } = await start(["w1"]);
         sim.addSettled("w1", "worker");
         const [nightly = "", beforeUp = ""] = commandsOf("drift-in-ci.md");

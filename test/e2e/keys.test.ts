@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { it } from "mocha";
 import type { ControllerAddressArgs } from "pulumi-mke";
-import { agentMissing, TestAgent, withEnvironment } from "../support/ssh-agent";
+import { skipWithout } from "../support/real-parts";
+import { TestAgent, withEnvironment } from "../support/ssh-agent";
 import { RESOURCES } from "../sim";
 import { leftOn } from "./machines";
 import { describeEngine, type Scene } from "./scene";
@@ -26,7 +27,7 @@ describeEngine("a key that was rotated", (start) => {
     });
 
     it("is taken from the SSH agent by refresh and destroy at once", async function () {
-        if (agentMissing() !== undefined) return this.skip();
+        skipWithout(this, "ssh-agent");
         const scene = await start(["w1"]);
         const { sim, engine, program } = scene;
         sim.addSettled("w1", "worker");

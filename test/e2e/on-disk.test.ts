@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { it } from "mocha";
+import { skipWithout } from "../support/real-parts";
 import { root } from "../support/root";
 import { describeEngine } from "./scene";
 
@@ -32,8 +33,8 @@ export const worker = w1.nodeName;
 
 describeEngine("a project on disk (where pulumi-language-nodejs is beside the CLI)", (start) => {
     it("is checked by the compiler, previewed with reasons, carried out and destroyed, and shows no key", async function () {
+        skipWithout(this, "pulumi-language-nodejs");
         const { sim, engine } = await start(["w1"]);
-        if ((await engine.shell("command -v pulumi-language-nodejs")).status !== 0) return this.skip();
         const said: string[] = [];
         const pulumi = async (commands: string): Promise<number> => {
             const { status, stdout } = await engine.shell(`pulumi ${commands} 2>&1`);

@@ -1,10 +1,11 @@
 import type { PulumiFn } from "@pulumi/pulumi/automation";
 import { MkeControllerNode, type MkeControllerNodeArgs, MkeWorkerNode, type MkeWorkerNodeArgs } from "pulumi-mke";
-import { describe } from "mocha";
+import { before, describe } from "mocha";
 import { type K0sConfig, RESOURCES, type Simulation, startSimulation } from "../sim";
 import { Engine, type EngineOptions } from "../support/engine";
 import { findPulumi } from "../support/find-pulumi";
 import { LOOKING } from "../support/looking";
+import { skipWithout } from "../support/real-parts";
 
 /** Of one test: many times what it takes on an idle machine, because nothing here hangs by being slow. */
 export const TIME_LIMIT = "15m";
@@ -41,12 +42,14 @@ type Start = (blank: readonly string[], options?: SceneOptions) => Promise<Scene
  * what the simulation's invariants may find there.
  */
 export function describeEngine(title: string, tests: (start: Start) => void, except?: RegExp): void {
-    const pulumi = findPulumi();
-    if (pulumi === undefined) return;
+    const pulumi = findPulumi() ?? "";
     describe(title, function () {
         this.timeout(TIME_LIMIT);
         let scene: Scene | undefined;
 
+        before(function () {
+            skipWithout(this, "pulumi");
+        });
         afterEach(async function () {
             const ended = scene;
             scene = undefined;

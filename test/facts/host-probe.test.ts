@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "mocha";
@@ -10,6 +10,7 @@ import { ApiError } from "../../provider/errors";
 import { caFingerprint, parseHostProbe } from "../../provider/facts/host-probe";
 import type { HostFacts } from "../../provider/facts/host";
 import { splitCommandLine } from "../../provider/facts/unit-command";
+import { type RealPart, skipWithout } from "../support/real-parts";
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
@@ -209,7 +210,7 @@ describe("the host probe's parser", () => {
     });
 });
 
-const SHELLS: readonly (readonly [string, readonly string[]])[] = [
+const SHELLS: readonly (readonly [RealPart, readonly string[]])[] = [
     ["dash", []],
     ["bash", ["--posix"]],
     ["busybox", ["sh"]],
@@ -238,10 +239,8 @@ describe("the host probe, run on this machine", () => {
     }
 
     for (const [shell, args] of SHELLS) {
-        const program = [`/bin/${shell}`, `/usr/bin/${shell}`].find((path) => existsSync(path));
-        if (program === undefined) continue;
-
-        it(`finds under ${shell} what is there, and nothing secret`, () => {
+        it(`finds under ${shell} what is there, and nothing secret`, function () {
+            skipWithout(this, shell);
             mkdirSync(join(directory, "data/etcd/member/snap"), { recursive: true });
             writeFileSync(join(directory, "data/etcd/member/snap/db"), "");
             mkdirSync(join(directory, "data/pki"));
@@ -253,7 +252,7 @@ describe("the host probe, run on this machine", () => {
             writeFileSync(join(directory, "data/kubelet.conf"), `${conf}    client-key-data: c2VjcmV0\n`);
             writeFileSync(join(directory, "node.json"), JSON.stringify(MARKER));
             writeFileSync(join(directory, "k0s"), "#!/bin/sh\necho v1.36.3+k0s.2\n", { mode: 0o755 });
-            const facts = probe(program, args);
+            const facts = probe(shell, args);
             assert.equal(facts.data.etcdDatabase, true);
             assert.equal(facts.data.kubeletConf, true);
             assert.deepEqual(facts.data.foreign, ["mine"]);
@@ -266,8 +265,9 @@ describe("the host probe, run on this machine", () => {
             assert.ok(!JSON.stringify(facts).includes("c2VjcmV0"));
         });
 
-        it(`finds under ${shell} that nothing is there`, () => {
-            const facts = probe(program, args);
+        it(`finds under ${shell} that nothing is there`, function () {
+            skipWithout(this, shell);
+            const facts = probe(shell, args);
             assert.deepEqual(facts.data, {
                 dir: join(directory, "data"),
                 exists: false,
@@ -283,7 +283,7 @@ describe("the host probe, run on this machine", () => {
     }
 
     it("works with the tools of busybox alone", function () {
-        if (!existsSync("/bin/busybox") && !existsSync("/usr/bin/busybox")) return this.skip();
+        skipWithout(this, "busybox");
         const bin = join(directory, "bin");
         mkdirSync(bin);
         execFileSync("busybox", ["--install", "-s", bin]);

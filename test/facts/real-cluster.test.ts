@@ -9,18 +9,19 @@ import { connectCluster } from "../../provider/facts/helper";
 import type { Connection } from "../../provider/inputs";
 import { CONTROL_PLANE_LEASE, type LockRequest, withLock } from "../../provider/lock";
 import { silentLog } from "../../provider/log";
-import { KubeServer, whyNoKube } from "../support/kube-server";
+import { KUBE_SERVER_PARTS, KubeServer } from "../support/kube-server";
 import { loopbackHost } from "../support/loopback-host";
+import { skipWithout } from "../support/real-parts";
 import { controllerFacts } from "./fakes";
 
-describe(`a controller with real etcd and API${whyNoKube === undefined ? "" : ` (skipped: ${whyNoKube})`}`, function () {
+describe("a controller with real etcd and API", function () {
     this.timeout("5m");
     let server: KubeServer;
     let cluster: ClusterConnection;
     const cleanUps: (() => unknown)[] = [];
 
     before(async function () {
-        if (whyNoKube !== undefined) return this.skip();
+        skipWithout(this, ...KUBE_SERVER_PARTS);
         server = await KubeServer.start();
         cleanUps.push(() => server.stop());
         cluster = await connectCluster(

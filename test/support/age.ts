@@ -2,24 +2,19 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findProgram } from "./program";
+import { whyNot } from "./real-parts";
 
 /** What is in a file that age encrypted with a passphrase; opened by the age tool, or by its library where there is none. */
 export async function openWithAge(
     path: string,
     passphrase: string,
 ): Promise<{ readonly decrypted: Buffer; readonly skipped?: string }> {
-    const skipped = ageMissing();
+    const skipped = whyNot("age", "script");
     if (skipped === undefined) return { decrypted: decryptWithTool(path, passphrase) };
     const { Decrypter } = await import("age-encryption");
     const decrypter = new Decrypter();
     decrypter.addPassphrase(passphrase);
     return { decrypted: Buffer.from(await decrypter.decrypt(readFileSync(path))), skipped };
-}
-
-function ageMissing(): string | undefined {
-    if (findProgram("age") === undefined) return "age is not installed (apt-get install age)";
-    return findProgram("script") === undefined ? "script is not installed (apt-get install bsdutils)" : undefined;
 }
 
 /** age asks a terminal for the passphrase; `script` gives it one. */

@@ -10,7 +10,7 @@ const START_LIMIT = 30_000;
 /** A free port may be taken by somebody's outgoing connection before etcd listens on it. */
 const ATTEMPTS = 3;
 
-export const etcdProgram = findProgram("etcd");
+const etcdProgram = findProgram("etcd");
 
 export interface EtcdServer {
     readonly name: string;

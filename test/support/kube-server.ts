@@ -6,7 +6,7 @@ import type { Kube } from "../../provider/adapters/kube";
 import { openKube } from "../../provider/adapters/kube/client";
 import type { KubeCredentials } from "../../provider/adapters/kube/credentials";
 import { KubeTransport } from "../../provider/adapters/kube/transport";
-import { EtcdCluster, etcdProgram } from "./etcd-server";
+import { EtcdCluster } from "./etcd-server";
 import { loopbackHost } from "./loopback-host";
 import { TestCa } from "./pki";
 import { findProgram, freePort, RunningProgram, temporaryFolder } from "./program";
@@ -15,12 +15,9 @@ import { fixture } from "./fixtures";
 const START_LIMIT = 90_000;
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-export const kubeProgram = findProgram("kube-apiserver");
-/** Why the tests with a real API server are skipped; undefined where they run. */
-export const whyNoKube =
-    kubeProgram !== undefined && etcdProgram !== undefined
-        ? undefined
-        : "no kube-apiserver and etcd in LAB_BIN or PATH";
+/** What it runs on. */
+export const KUBE_SERVER_PARTS = ["etcd", "kube-apiserver"] as const;
+const kubeProgram = findProgram("kube-apiserver");
 
 /** A real kube-apiserver on a real etcd, with the CRDs of k0s, and an admin's credentials. */
 export class KubeServer {

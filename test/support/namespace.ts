@@ -8,33 +8,12 @@ import {
     type ProgramValues,
 } from "../../provider/adapters/host/program";
 import { programBody } from "../../provider/adapters/host/scripts";
-
-/**
- * The programs that remove and stop things, run for real in a mount namespace of their own: what they see of /etc,
- * /run, /var/lib and /var/log is not the machine's.
- */
-const ENTER = `
-set -eu
-mount --make-rprivate /
-upper=$(mktemp -d)
-mount -t tmpfs tmpfs "$upper"
-mkdir "$upper/up" "$upper/work"
-mount -t overlay overlay -o "lowerdir=/etc,upperdir=$upper/up,workdir=$upper/work" /etc
-for directory in /run /var/lib /var/log; do mount -t tmpfs tmpfs "$directory"; done
-mkdir -p /etc/systemd/system /var/lib/k0s /run/fake
-umount -l "$upper"
-rmdir "$upper"
-PATH=/run/fake:$PATH
-`;
-
-/** False where no mount namespaces can be made, which needs root. */
-const namespaces = spawnSync("unshare", ["-m", "sh", "-c", ENTER]).status === 0;
+import { ENTER } from "./own-mounts";
+import { skipWithout } from "./real-parts";
 
 /** For `before`: leaves the tests out where there are none. */
 export function needNamespaces(this: Context): void {
-    if (namespaces) return;
-    console.log("    skipped: no mount namespaces here (needs root)");
-    this.skip();
+    skipWithout(this, "mount namespaces");
 }
 
 /** Runs shell text that may call `program <file>`; the program's framed output goes to stdout, and is parsed. */

@@ -30,9 +30,7 @@ export interface TestRegistry {
     close(): Promise<void>;
 }
 
-export const registryProgram = findProgram("registry");
-/** Why the tests with Docker's registry are skipped; undefined where they run. */
-export const whyNoRegistry = registryProgram === undefined ? "no registry in LAB_BIN or PATH" : undefined;
+const registryProgram = findProgram("registry");
 
 /** The part of the distribution protocol that reading needs, with blobs kept at another address as cloud registries do. */
 export async function fakeRegistry(auth: RegistryAuth): Promise<TestRegistry> {

@@ -1,12 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-
-/** Why no real SSH agent can be used here; undefined: it can. */
-export function agentMissing(): string | undefined {
-    return existsSync("/usr/bin/ssh-agent") ? undefined : "ssh-agent is not installed (apt-get install openssh-client)";
-}
 
 /** A real ssh-agent with a socket of its own. */
 export class TestAgent {

@@ -10,19 +10,9 @@ const SSHD = "/usr/sbin/sshd";
 /** Milliseconds until an sshd listens, at most. */
 const START_LIMIT = 60_000;
 
-/** Why no real sshd can be used here; undefined: it can. */
-export function sshdMissing(): string | undefined {
-    if (!existsSync(SSHD)) return "sshd is not installed (apt-get install openssh-server)";
-    if (process.getuid?.() !== 0) return "the tests do not run as root";
-    return undefined;
-}
-
-/** Why no test users with sudo can be made here; undefined: they can. */
-export function sudoMissing(): string | undefined {
-    if (!existsSync("/usr/bin/sudo")) return "sudo is not installed (apt-get install sudo)";
-    if (!existsSync("/usr/sbin/useradd")) return "useradd is not installed";
-    return undefined;
-}
+/** What it runs on, and what users with sudo are made with. */
+export const SSHD_PARTS = ["sshd", "root"] as const;
+export const USER_PARTS = ["sudo", "useradd"] as const;
 
 export interface SshdOptions {
     /** Lines for sshd_config, first ones win. */

@@ -6,10 +6,11 @@ import { connectEtcd, openEtcd } from "../../../provider/adapters/etcd/client";
 import type { Etcd } from "../../../provider/adapters/etcd";
 import { Deadline, waitFor } from "../../../provider/deadline";
 import { ApiError, ConnectionError, type MkeError } from "../../../provider/errors";
-import { EtcdCluster, etcdProgram, type EtcdServer } from "../../support/etcd-server";
+import { EtcdCluster, type EtcdServer } from "../../support/etcd-server";
 import { loopbackHost } from "../../support/loopback-host";
 import { TestCa } from "../../support/pki";
 import { freePort } from "../../support/program";
+import { skipWithout } from "../../support/real-parts";
 
 const NO_MEMBER = 0x1234n;
 
@@ -59,15 +60,13 @@ describe("a connection to etcd", () => {
     });
 });
 
-const noEtcd = etcdProgram === undefined;
-
-describe(`a real etcd of three members${noEtcd ? " (skipped: no etcd in LAB_BIN or PATH)" : ""}`, () => {
+describe("a real etcd of three members", () => {
     let cluster: EtcdCluster;
     const started: EtcdCluster[] = [];
     const opened: Etcd[] = [];
 
     before(async function () {
-        if (noEtcd) return this.skip();
+        skipWithout(this, "etcd");
         cluster = await EtcdCluster.start(["c1", "c2", "c3"]);
         started.push(cluster);
     });

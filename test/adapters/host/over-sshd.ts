@@ -5,7 +5,8 @@ import { after, afterEach, before, describe } from "mocha";
 import type { Host } from "../../../provider/adapters/host";
 import { closeAll, openHost } from "../../../provider/adapters/ssh/pool";
 import { Deadline } from "../../../provider/deadline";
-import { sshdMissing, TestSshd } from "../../support/sshd";
+import { skipWithout } from "../../support/real-parts";
+import { SSHD_PARTS, TestSshd } from "../../support/sshd";
 
 export const HOST = "127.0.0.1";
 export const PATHS = { dataDir: "/var/lib/k0s", k0sPath: "/usr/local/bin/k0s" };
@@ -28,11 +29,7 @@ export function describeOverSshd(title: string, tests: (scene: OverSshd) => void
         const clean: (() => void)[] = [];
 
         before(async function () {
-            const missing = sshdMissing();
-            if (missing !== undefined) {
-                console.log(`    skipped: ${missing}`);
-                this.skip();
-            }
+            skipWithout(this, ...SSHD_PARTS);
             scene.directory = mkdtempSync(join(tmpdir(), "mke-host-"));
             clean.push(() => rmSync(scene.directory, { recursive: true, force: true }));
             scene.sshd = await TestSshd.start();

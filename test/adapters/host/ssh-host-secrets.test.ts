@@ -7,7 +7,8 @@ import { gzipSync } from "node:zlib";
 import { after, before, it } from "mocha";
 import { openHost } from "../../../provider/adapters/ssh/pool";
 import { Planted, ProcessWatch } from "../../support/planted";
-import { sudoMissing, TestUser } from "../../support/sshd";
+import { skipWithout } from "../../support/real-parts";
+import { TestUser, USER_PARTS } from "../../support/sshd";
 import { describeOverSshd, fakeK0s, HOST, PATHS, soon } from "./over-sshd";
 
 const CONTENT = "planted-content-of-a-file-1";
@@ -18,7 +19,7 @@ describeOverSshd("secrets on a host over a real sshd", (scene) => {
     let user: TestUser | undefined;
 
     before(function () {
-        if (sudoMissing() !== undefined) return this.skip();
+        skipWithout(this, ...USER_PARTS);
         user = new TestUser(`mke-s${process.pid}`, { sudo: "password" });
     });
     after(() => user?.remove());

@@ -8,7 +8,8 @@ import { buffer } from "node:stream/consumers";
 import { after, before, it } from "mocha";
 import { openHost } from "../../../provider/adapters/ssh/pool";
 import { defined } from "../../../provider/defined";
-import { TestSshd, TestUser, sudoMissing } from "../../support/sshd";
+import { type RealPart, skipWithout } from "../../support/real-parts";
+import { TestSshd, TestUser, USER_PARTS } from "../../support/sshd";
 import { chunks, describeOverSshd, HOST, PATHS, soon } from "./over-sshd";
 
 describeOverSshd("a host over a real sshd, for a user who is not root", (scene) => {
@@ -16,11 +17,7 @@ describeOverSshd("a host over a real sshd, for a user who is not root", (scene) 
     const noise = "echo 'Welcome to Example Corp'; echo 'last login: never' >&2\n";
 
     before(function () {
-        const missing = sudoMissing();
-        if (missing !== undefined) {
-            console.log(`      skipped: ${missing}`);
-            this.skip();
-        }
+        skipWithout(this, ...USER_PARTS);
     });
     after(() => users.forEach((user) => user.remove()));
 
@@ -43,15 +40,15 @@ describeOverSshd("a host over a real sshd, for a user who is not root", (scene) 
         assert.ok((await buffer((await theirs.openFile(executable, soon())).content)).equals(content));
     }
 
-    const shells: readonly [string, Readonly<Record<string, string>>][] = [
+    const shells: readonly [string, Readonly<Record<string, string>>, ...RealPart[]][] = [
         ["/bin/sh", { ".profile": noise }],
         ["/bin/bash", { ".bashrc": noise, ".bash_logout": "echo bye\n" }],
-        ["/usr/bin/fish", { ".config/fish/config.fish": noise }],
-        ["/bin/tcsh", { ".cshrc": "echo 'Welcome to Example Corp'\n" }],
+        ["/usr/bin/fish", { ".config/fish/config.fish": noise }, "fish"],
+        ["/bin/tcsh", { ".cshrc": "echo 'Welcome to Example Corp'\n" }, "tcsh"],
     ];
-    for (const [shell, profile] of shells) {
-        if (!existsSync(shell)) continue;
-        it(`works with ${shell} and a noisy profile, without and with a sudo password`, async () => {
+    for (const [shell, profile, ...parts] of shells) {
+        it(`works with ${shell} and a noisy profile, without and with a sudo password`, async function () {
+            skipWithout(this, ...parts);
             await works(user({ shell, profile, sudo: "nopasswd" }));
             const withPassword = user({ shell, profile, sudo: "password" });
             await works(withPassword, withPassword.password);

@@ -18,7 +18,8 @@ import { after, afterEach, before, describe, it } from "mocha";
 import type { HostMaterial } from "../../../provider/adapters/host/material";
 import { closeAll, openHost } from "../../../provider/adapters/ssh/pool";
 import { CommandError, InputError } from "../../../provider/errors";
-import { sshdMissing, TestSshd } from "../../support/sshd";
+import { skipWithout } from "../../support/real-parts";
+import { SSHD_PARTS, TestSshd } from "../../support/sshd";
 import { soon } from "./over-sshd";
 
 /** Nobody's. */
@@ -30,11 +31,7 @@ describe("files with owners over a real sshd", () => {
     let directory: string;
 
     before(async function () {
-        const missing = sshdMissing();
-        if (missing !== undefined) {
-            console.log(`    skipped: ${missing}`);
-            this.skip();
-        }
+        skipWithout(this, ...SSHD_PARTS);
         const sshd = await TestSshd.start();
         stop = () => sshd.stop();
         ({ material } = openHost("127.0.0.1", sshd.connection()));

@@ -6,9 +6,10 @@ import { after, before, beforeEach, describe, it } from "mocha";
 import type { Kube } from "../../../provider/adapters/kube";
 import type { MkeConfigObject } from "../../../provider/adapters/kube/mke";
 import type { ApiError } from "../../../provider/errors";
-import { KubeServer, whyNoKube } from "../../support/kube-server";
+import { KUBE_SERVER_PARTS, KubeServer } from "../../support/kube-server";
 import { MKE_CONFIG_PATH, MKE_CRDS } from "../../support/mke-crds";
 import { TestCa } from "../../support/pki";
+import { skipWithout } from "../../support/real-parts";
 
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const CONFIGS = "/apis/mke.mirantis.com/v1alpha1/namespaces/mke/mkeconfigs";
@@ -23,14 +24,14 @@ const OTHER = {
 };
 const OWN = { role: "worker", ssh: { address: "10.0.0.11", user: "root", port: 22, keyPath: "/k" } };
 
-describe(`MKE on a real kube-apiserver${whyNoKube === undefined ? "" : ` (skipped: ${whyNoKube})`}`, function () {
+describe("MKE on a real kube-apiserver", function () {
     this.timeout("5m");
     let server: KubeServer;
     let kube: Kube;
     const undo: (() => unknown)[] = [];
 
     before(async function () {
-        if (whyNoKube !== undefined) return this.skip();
+        skipWithout(this, ...KUBE_SERVER_PARTS);
         server = await KubeServer.start();
         undo.push(() => server.stop());
         kube = server.kube();

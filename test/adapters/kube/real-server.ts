@@ -1,6 +1,7 @@
 import { after, afterEach, before, describe } from "mocha";
 import type { Kube } from "../../../provider/adapters/kube";
-import { KubeServer, whyNoKube } from "../../support/kube-server";
+import { KUBE_SERVER_PARTS, KubeServer } from "../../support/kube-server";
+import { skipWithout } from "../../support/real-parts";
 
 /** A kube-apiserver of its own for one topic's tests. */
 export interface RealServer {
@@ -15,7 +16,7 @@ export const ANOTHER_UID = "00000000-0000-0000-0000-000000000000";
 
 /** Tests against a real kube-apiserver with a real etcd, skipped where there are none. */
 export function describeReal(topic: string, tests: (real: RealServer) => void): void {
-    describe(`${topic} of a real kube-apiserver${whyNoKube === undefined ? "" : ` (skipped: ${whyNoKube})`}`, function () {
+    describe(`${topic} of a real kube-apiserver`, function () {
         this.timeout("5m");
         let server: KubeServer | undefined;
         const opened: Kube[] = [];
@@ -28,7 +29,7 @@ export function describeReal(topic: string, tests: (real: RealServer) => void): 
             return server;
         };
         before(async function () {
-            if (whyNoKube !== undefined) return this.skip();
+            skipWithout(this, ...KUBE_SERVER_PARTS);
             server = await KubeServer.start();
         });
         afterEach(() => {

@@ -13,8 +13,8 @@ import {
     type RegistryAuth,
     REPOSITORY,
     type TestRegistry,
-    whyNoRegistry,
 } from "../../support/registry-server";
+import { type RealPart, skipWithout } from "../../support/real-parts";
 
 const soon = (): Deadline => Deadline.after(20_000);
 /** More than one chunk, and nothing that compresses to one. */
@@ -22,19 +22,19 @@ const PROGRAM = Buffer.from(Array.from({ length: 300_000 }, (_, at) => (at * 791
 const OTHER = Buffer.from("for another architecture");
 const TAR = "application/vnd.oci.image.layer.v1.tar+gzip";
 
-const kinds: readonly [string, (auth: RegistryAuth) => Promise<TestRegistry>, string | undefined][] = [
-    ["a registry", fakeRegistry, undefined],
-    ["Docker's registry", realRegistry, whyNoRegistry],
+const kinds: readonly [string, (auth: RegistryAuth) => Promise<TestRegistry>, readonly RealPart[]][] = [
+    ["a registry", fakeRegistry, []],
+    ["Docker's registry", realRegistry, ["registry"]],
 ];
 
-for (const [what, start, whyNot] of kinds) {
+for (const [what, start, parts] of kinds) {
     for (const auth of ["none", "basic", "token"] as const) {
-        describe(`${what} with ${auth === "none" ? "no" : auth} login${whyNot ? ` (skipped: ${whyNot})` : ""}`, () => {
+        describe(`${what} with ${auth === "none" ? "no" : auth} login`, () => {
             let server: TestRegistry;
             let close = async (): Promise<void> => undefined;
 
             before(async function () {
-                if (whyNot !== undefined) return this.skip();
+                skipWithout(this, ...parts);
                 server = await start(auth);
                 close = () => server.close();
             });

@@ -6,7 +6,8 @@ import { ConnectionError, HostKeyError, InputError, TimeoutError } from "../../.
 import { newSshKey } from "../../support/ssh-key";
 import { TestAgent, withEnvironment } from "../../support/ssh-agent";
 import { freePort } from "../../support/program";
-import { CuttableLink, TestSshd, sshdMissing } from "../../support/sshd";
+import { skipWithout } from "../../support/real-parts";
+import { CuttableLink, SSHD_PARTS, TestSshd } from "../../support/sshd";
 import { soon } from "../host/over-sshd";
 
 const HOST = "127.0.0.1";
@@ -17,11 +18,7 @@ describe("SSH connections to a real sshd", () => {
     const pool = new SshPool();
 
     before(async function () {
-        const missing = sshdMissing();
-        if (missing !== undefined) {
-            console.log(`    skipped: ${missing}`);
-            this.skip();
-        }
+        skipWithout(this, ...SSHD_PARTS);
         sshd = await TestSshd.start();
         stop = () => sshd.stop();
     });
