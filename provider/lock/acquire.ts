@@ -18,6 +18,7 @@ import {
     takenOver,
 } from "./leases";
 import { LeaseObserver } from "./observer";
+import type { RecordSubject } from "./records";
 import { announcer, type Blocked, lockHeld } from "./refusal";
 import { type LockTiming, momentOf } from "./timing";
 
@@ -31,6 +32,8 @@ export interface Acquisition {
     readonly kube: () => Kube;
     readonly kind: LockKind;
     readonly holder: string;
+    /** Whose unfinished operation the holder asks for. */
+    readonly about: RecordSubject;
     readonly timeoutSeconds: number;
     /** Stale Leases of other owners are taken over too. */
     readonly adoptStale: boolean;
@@ -137,10 +140,10 @@ async function take(
     observer: LeaseObserver,
     name: string,
 ): Promise<{ readonly held: HeldLease } | Blocked> {
-    const { kube, holder, timing, log } = acquisition;
+    const { kube, holder, about, timing, log } = acquisition;
     for (;;) {
         const moment = momentOf(timing.clock);
-        const hold = (lease: LeaseObject) => ({ held: new HeldLease(kube, lease, moment, timing, log) });
+        const hold = (lease: LeaseObject) => ({ held: new HeldLease(kube, lease, moment, about, timing, log) });
         const existing = await kube().lease(LOCK_NAMESPACE, name);
         if (existing?.holder === holder) return hold(existing);
         const taken = await (existing === undefined

@@ -2,8 +2,9 @@ import type { Kube, LeaseObject } from "../adapters/kube";
 import { LockError, reasonOf } from "../errors";
 import type { OperationRecord } from "../facts/host";
 import type { Log } from "../log";
-import { isFree, recordIn, withRecord } from "./leases";
+import { isFree } from "./leases";
 import { Mutex } from "./mutex";
+import { recordAbout, recordIn, type RecordSubject, withoutRecord, withRecord } from "./records";
 import { elapsedSince, type LockTiming, type Moment, momentOf } from "./timing";
 
 const STAGE = "holding the lock";
@@ -23,7 +24,7 @@ export interface HeldLock {
     forget(): void;
     /** As last written. */
     readonly lease: LeaseObject;
-    /** What an earlier holder left unfinished, if the Lease still told. */
+    /** What an earlier holder left unfinished on this machine, or the latest on any, if the Lease still told. */
     readonly found: OperationRecord | undefined;
 }
 
@@ -31,7 +32,7 @@ export class HeldLease implements HeldLock {
     readonly found: OperationRecord | undefined;
     private readonly stop = new AbortController();
     private readonly serial = new Mutex();
-    private recorded = false;
+    private recorded: RecordSubject | undefined;
     private lost: string | undefined;
     private forgotten = false;
     private renewing: Promise<void> = Promise.resolve();
@@ -41,10 +42,11 @@ export class HeldLease implements HeldLock {
         private current: LeaseObject,
         /** Taken before the request that wrote `current` was sent. */
         private renewed: Moment,
+        about: RecordSubject,
         private readonly timing: LockTiming,
         private readonly log: Log,
     ) {
-        this.found = recordIn(current);
+        this.found = recordAbout(current, about);
     }
 
     get lease(): LeaseObject {
@@ -67,7 +69,7 @@ export class HeldLease implements HeldLock {
 
     async record(record: OperationRecord): Promise<void> {
         await this.write((lease) => withRecord(lease, record));
-        this.recorded = true;
+        this.recorded = record;
     }
 
     forget(): void {
@@ -75,15 +77,17 @@ export class HeldLease implements HeldLock {
         this.forgotten = true;
     }
 
-    /** Gives the lock back. A record that is still of use stays in a Lease without a holder. Never fails. */
+    /** Gives the lock back. Records that are still of use stay in a Lease without a holder. Never fails. */
     async release(succeeded: boolean): Promise<void> {
         this.stop.abort();
         await this.renewing;
         if (this.lost !== undefined || this.forgotten) return;
-        const keep = recordIn(this.current) !== undefined && !(succeeded && this.recorded);
+        const left = this.leftBehind(succeeded);
         for (let attempt = 1; ; attempt += 1) {
             try {
-                await this.serial.run(() => (keep ? this.abandon() : this.remove()));
+                await this.serial.run(() =>
+                    recordIn(left(this.current)) === undefined ? this.remove() : this.abandon(left),
+                );
                 return;
             } catch (error) {
                 if (attempt === RELEASE_ATTEMPTS) {
@@ -167,9 +171,16 @@ export class HeldLease implements HeldLock {
         if (await this.isStillOurs()) await this.kube().deleteLease(namespace, name, this.current.resourceVersion);
     }
 
-    private async abandon(): Promise<void> {
-        if ((await this.kube().replaceLease({ ...this.current, holder: "" })) !== undefined) return;
-        if (await this.isStillOurs()) await this.kube().replaceLease({ ...this.current, holder: "" });
+    /** Of what the Lease tells, a success takes away what it was about itself, and nothing of others (safety.md 11). */
+    private leftBehind(succeeded: boolean): (lease: LeaseObject) => LeaseObject {
+        const { recorded } = this;
+        return succeeded && recorded !== undefined ? (lease) => withoutRecord(lease, recorded) : (lease) => lease;
+    }
+
+    private async abandon(left: (lease: LeaseObject) => LeaseObject): Promise<void> {
+        const free = (): LeaseObject => ({ ...left(this.current), holder: "" });
+        if ((await this.kube().replaceLease(free())) !== undefined) return;
+        if (await this.isStillOurs()) await this.kube().replaceLease(free());
     }
 
     private async isStillOurs(): Promise<boolean> {

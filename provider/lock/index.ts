@@ -14,9 +14,8 @@ export {
     LOCK_SELECTOR,
     type LockKind,
     type OperationLock,
-    OPERATION_ANNOTATION,
-    recordIn,
 } from "./leases";
+export { OPERATION_ANNOTATION, recordIn } from "./records";
 export { type Transition, TransitionWatch } from "./transition";
 export type { LockClock, LockTiming } from "./timing";
 
@@ -27,6 +26,8 @@ export interface LockRequest {
     readonly kind: LockKind;
     /** organisation/project/stack/name. */
     readonly owner: string;
+    /** The machine that the operation is about, as its record names it; absent for a turn to drain. */
+    readonly target?: string;
     /** How long another process is waited for; 0 aborts at once. Operations of this process queue without a limit. */
     readonly timeoutSeconds: number;
     /** Take over other owners' Leases too once they are stale (`lock.adoptStale`); default false. */
@@ -59,7 +60,8 @@ async function locked<T>(request: LockRequest, action: (held: HeldLock) => Promi
     const timing = { ...DEFAULT_TIMING, ...request.timing };
     markLiving(holder);
     try {
-        const held = await acquire({ adoptStale: false, ...request, holder, timing });
+        const about = { owner: request.owner, target: request.target ?? "" };
+        const held = await acquire({ adoptStale: false, ...request, holder, about, timing });
         held.startRenewing();
         let succeeded = false;
         try {

@@ -1,14 +1,11 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import type { LeaseObject, NewLease } from "../adapters/kube";
-import type { OperationRecord } from "../facts/host";
 
 export const LOCK_NAMESPACE = "kube-system";
 export const CONTROL_PLANE_LEASE = "pulumi-mke-control-plane";
 const LOCK_LABEL = "app.kubernetes.io/managed-by";
 const LOCK_LABEL_VALUE = "pulumi-mke";
-/** What the operation that holds, or last held, the Lease is about: an OperationRecord as JSON (safety.md 11). */
-export const OPERATION_ANNOTATION = "pulumi-mke/operation";
 /** Which process holds it. */
 const PROCESS_ANNOTATION = "pulumi-mke/process";
 /** The same for people: machine and process id. */
@@ -80,20 +77,6 @@ export function takenOver(lease: LeaseObject, holder: string, durationSeconds: n
         labels: { ...lease.labels, [LOCK_LABEL]: LOCK_LABEL_VALUE },
         annotations: { ...lease.annotations, ...processAnnotations() },
     };
-}
-
-export function withRecord(lease: LeaseObject, record: OperationRecord): LeaseObject {
-    return { ...lease, annotations: { ...lease.annotations, [OPERATION_ANNOTATION]: JSON.stringify(record) } };
-}
-
-/** undefined: none, or one that cannot be read. */
-export function recordIn(lease: LeaseObject): OperationRecord | undefined {
-    try {
-        const record = JSON.parse(lease.annotations[OPERATION_ANNOTATION] ?? "null") as OperationRecord | null;
-        return record ?? undefined;
-    } catch {
-        return undefined;
-    }
 }
 
 /** True for a Lease that this process holds for an operation of its own that still runs. */

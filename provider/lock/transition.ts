@@ -1,7 +1,8 @@
 import type { LeaseObject } from "../adapters/kube";
 import type { NodeObject } from "../facts/cluster";
-import { CONTROL_PLANE_LEASE, isFree, isHeldHere, nodeLockedBy, recordIn } from "./leases";
+import { CONTROL_PLANE_LEASE, isFree, isHeldHere, nodeLockedBy } from "./leases";
 import { LeaseObserver } from "./observer";
+import { recordIn } from "./records";
 import { DEFAULT_TIMING, type LockClock } from "./timing";
 
 /** What the operations of others move at this moment, as their locks tell. */

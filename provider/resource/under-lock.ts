@@ -30,6 +30,7 @@ function requestFor({ inputs, cluster, log }: Session, kind: LockKind): LockRequ
         clusterId: cluster.helperFacts.clusterId,
         kind,
         owner: inputs.owner,
+        target: inputs.host,
         timeoutSeconds: inputs.timeouts.lock,
         adoptStale: inputs.lock.adoptStale,
         log,
@@ -43,11 +44,11 @@ function lockKindOf(kind: NodeKind, nodeName: string): OperationLock {
 /** What an interrupted operation left in the lock, for the first look; nothing for a node whose name is not known yet. */
 export async function interruptedBefore(
     kind: NodeKind,
-    { cluster }: Session,
+    { cluster, inputs: { owner, host } }: Session,
     nodeName: string | undefined,
 ): Promise<OperationRecord | undefined> {
     if (kind === "worker" && nodeName === undefined) return undefined;
-    return recordLeft(cluster.kube, lockKindOf(kind, nodeName ?? ""));
+    return recordLeft(cluster.kube, lockKindOf(kind, nodeName ?? ""), { owner, target: host });
 }
 
 /** Refusals that speak of etcd's members, which another operation may be changing. */

@@ -64,9 +64,14 @@ export async function leaveBySpec(
     return `member ${memberIdToHex(member.id)} removed by ID, because its own leave was ${end}`;
 }
 
-async function requestLeave({ id, cluster }: Operation, object: EtcdMemberObject, memberId: bigint): Promise<void> {
-    const annotations = { [LEAVE_ANNOTATION]: memberIdToHex(memberId), [LEAVE_OPERATION_ANNOTATION]: id };
-    await cluster.kube.patchEtcdMember(object.name, object.uid, { leave: true, annotations });
+async function requestLeave(operation: Operation, object: EtcdMemberObject, memberId: bigint): Promise<void> {
+    const change = { leave: true, annotations: leaveAnnotations(operation, memberId) };
+    await operation.cluster.kube.patchEtcdMember(object.name, object.uid, change);
+}
+
+/** Whose leave it is, of which member: what a later look tells our interrupted removal by (safety.md 11). */
+function leaveAnnotations({ id }: Operation, memberId: bigint): Readonly<Record<string, string>> {
+    return { [LEAVE_ANNOTATION]: memberIdToHex(memberId), [LEAVE_OPERATION_ANNOTATION]: id };
 }
 
 async function lookForLeave(
@@ -82,20 +87,30 @@ async function lookForLeave(
     return { seen: `member ${memberIdToHex(member.id)} is still in etcd` };
 }
 
-/** Takes the member out through the helper, by ID, then tells k0s so that its object follows (safety.md 10). */
+/**
+ * Takes the member out through the helper, by ID, then tells k0s so that its object follows (safety.md 10). The object says
+ * first whose removal this is: killed in between, nothing but that would tell it from somebody else's.
+ */
 export async function leaveById(
     operation: Operation,
     member: Member,
     object: EtcdMemberObject | undefined,
     deadline: Deadline,
 ): Promise<Outcome> {
+    if (object !== undefined) {
+        await proveRemovable(operation, STAGE, member.id, "member-remove");
+        const annotations = leaveAnnotations(operation, member.id);
+        await changeObject(operation, deadline, () =>
+            operation.cluster.kube.patchEtcdMember(object.name, object.uid, { annotations }),
+        );
+    }
     await removeById(operation, member, deadline);
-    if (object !== undefined) await tellK0s(operation, object, member.id, deadline);
+    if (object !== undefined) await changeObject(operation, deadline, () => requestLeave(operation, object, member.id));
     return `member ${memberIdToHex(member.id)} removed by ID`;
 }
 
 /** The API may answer with errors for some seconds after a leader was removed (observed.md). */
-async function tellK0s(operation: Operation, object: EtcdMemberObject, id: bigint, deadline: Deadline): Promise<void> {
+async function changeObject(operation: Operation, deadline: Deadline, change: () => Promise<void>): Promise<void> {
     await waitFor<true>({
         stage: STAGE,
         host: operation.inputs.host,
@@ -104,7 +119,7 @@ async function tellK0s(operation: Operation, object: EtcdMemberObject, id: bigin
         look: async () => {
             // Without the lock its host may have joined again, and that member would be asked to leave.
             await operation.held.prove();
-            await requestLeave(operation, object, id);
+            await change();
             return { done: true };
         },
     });

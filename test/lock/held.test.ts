@@ -124,6 +124,41 @@ describe("a lock that is held", () => {
         );
     });
 
+    it("keeps what is unfinished elsewhere through other operations, until that one is brought to its end", async () => {
+        const about = (target: string): object => ({ owner: "me", target });
+        const killed = await scene.start(scene.controlPlane(about("c3")));
+        await killed.held?.record(RECORD);
+        await killed.finish(new Error("killed"));
+        for (const [target, end] of [
+            ["c4", undefined],
+            ["c5", new Error("broken")],
+        ] as const) {
+            const other = await scene.start(scene.controlPlane(about(target)));
+            await other.held?.record({ ...RECORD, id: target, target });
+            await other.finish(end);
+        }
+        const again = await scene.start(scene.controlPlane(about("c3")));
+        assert.deepEqual(again.held?.found, RECORD);
+        await again.held.record({ ...RECORD, id: "o2" });
+        await again.finish();
+        const last = await scene.start(scene.controlPlane(about("c5")));
+        assert.equal(last.held?.found?.id, "c5");
+        await last.held.record({ ...RECORD, id: "o3", target: "c5" });
+        await last.finish();
+        assert.equal(scene.leases.get(CONTROL_PLANE), undefined);
+    });
+
+    it("keeps the latest record where earlier versions look for it", async () => {
+        const annotations = { "pulumi-mke/operation": JSON.stringify(RECORD) };
+        scene.leases.put({ name: CONTROL_PLANE, holder: "", annotations });
+        const other = await scene.start(scene.controlPlane({ owner: "me", target: "c4" }));
+        const latest = (): string | undefined => scene.leases.get(CONTROL_PLANE)?.annotations["pulumi-mke/operation"];
+        await other.held?.record({ ...RECORD, id: "o2", target: "c4" });
+        assert.equal((JSON.parse(latest() ?? "") as OperationRecord).id, "o2");
+        await other.finish();
+        assert.deepEqual(JSON.parse(latest() ?? ""), RECORD);
+    });
+
     it("asks nothing of a cluster that ended with the operation", async () => {
         const operation = await scene.start(scene.controlPlane());
         const before = scene.leases.writes.length;

@@ -8,7 +8,10 @@ export function leaving(options: SceneOptions = {}): Scene {
     const world: Scene = scene({
         hostFacts: controllerHost("c3"),
         ...options,
-        kube: { patchEtcdMember: async () => leave(world), ...options.kube },
+        kube: {
+            patchEtcdMember: async (_n, _u, { leave: asked }) => (asked === true ? leave(world) : undefined),
+            ...options.kube,
+        },
     });
     ownServers(world);
     return world;

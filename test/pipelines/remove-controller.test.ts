@@ -15,6 +15,7 @@ const steps = ({ calls }: Scene): string[] =>
 const RECORDED = ["lock record remove", "c3 writeMarker controller remove"];
 const DRAINED = ["kube setUnschedulable c3 true"];
 const STOPPED = ["c3 service disable controller", "c3 service stop controller"];
+const ANNOTATED = "kube patchEtcdMember c3 uid-etcdmember-c3 annotated";
 const ASKED = "kube patchEtcdMember c3 uid-etcdmember-c3 leave=true";
 /** Each deletion and each change of the host needs the lock. */
 const UNDER_LOCK = [
@@ -105,7 +106,7 @@ describe("removing a controller", () => {
     it("goes by ID where the decision says so, and where there is no object to ask", async () => {
         const byId = leaving();
         await removeC3(byId, { howToLeave: "member-remove" });
-        assert.deepEqual(only(byId.calls, "etcd removeMember", "kube patch"), ["etcd removeMember f03", ASKED]);
+        assert.deepEqual(only(byId.calls, "etcd removeMember", "kube patch"), [ANNOTATED, "etcd removeMember f03", ASKED]);
         const noObject = leaving();
         await removeC3(noObject, { object: undefined });
         assert.deepEqual(only(noObject.calls, "etcd removeMember", "kube patch"), ["etcd removeMember f03"]);

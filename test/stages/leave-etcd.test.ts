@@ -19,6 +19,7 @@ import { ownServers, type Scene, type SceneOptions, scene } from "../support/fak
 const c3 = member("c3");
 const object = etcdMember("c3");
 const REMOVED = "etcd removeMember f03";
+const ANNOTATED = "kube patchEtcdMember c3 uid-etcdmember-c3 annotated";
 const PATCHED = "kube patchEtcdMember c3 uid-etcdmember-c3 leave=true";
 /** Enough for anything a test does, and long before what a test must not wait for. */
 const soon = (): Deadline => Deadline.after(5000);
@@ -128,10 +129,18 @@ describe("leaving by spec", () => {
 });
 
 describe("leaving by ID", () => {
-    it("takes the member out of etcd before k0s hears of it", async () => {
+    it("says on the object whose removal it is, and takes the member out of etcd before k0s hears of it", async () => {
         const world = scene();
         assert.equal(await leaveById(world.operation, c3, object, soon()), "member f03 removed by ID");
-        assert.deepEqual(writes(world), [REMOVED, PATCHED]);
+        assert.deepEqual(writes(world), [ANNOTATED, REMOVED, PATCHED]);
+    });
+
+    it("leaves behind, where it is killed in between, whose removal it was", async () => {
+        const world: Scene = scene({ etcd: { removeMember: () => Promise.reject(new Error("killed")) } });
+        await assert.rejects(leaveById(world.operation, c3, object, soon()), /killed/);
+        const { annotations, leave } = world.kube.etcdMembers.find(({ name }) => name === "c3") as EtcdMemberObject;
+        assert.equal(leave, false);
+        assert.deepEqual(annotations, { "pulumi-mke/leave-member-id": "f03", "pulumi-mke/operation": "operation-1" });
     });
 
     it("asks no object that does not exist", async () => {
@@ -172,7 +181,7 @@ describe("leaving by ID", () => {
                 },
             });
             await assert.rejects(leaveById(world.operation, c3, object, soon()), failure);
-            assert.deepEqual(writes(world), [REMOVED]);
+            assert.deepEqual(writes(world), [ANNOTATED, REMOVED]);
         }
     });
 
@@ -186,40 +195,41 @@ describe("leaving by ID", () => {
             },
         });
         await leaveById(world.operation, c3, object, soon());
-        assert.deepEqual(writes(world), [REMOVED, PATCHED]);
+        assert.deepEqual(writes(world), [ANNOTATED, REMOVED, PATCHED]);
     });
 
     it("asks nobody's k0s to leave once the lock is lost: the host may have joined again meanwhile", async () => {
         const world: Scene = scene({
             kube: {
-                patchEtcdMember: async () => {
+                patchEtcdMember: async (_name, _uid, { leave }) => {
+                    if (leave !== true) return;
                     world.loseLock();
                     throw passing;
                 },
             },
         });
         await assert.rejects(leaveById(world.operation, c3, object, soon()), LockError);
-        assert.deepEqual(writes(world), [REMOVED, PATCHED]);
+        assert.deepEqual(writes(world), [ANNOTATED, REMOVED, PATCHED]);
     });
 
     it("tells k0s once the API answers again", async () => {
         let tries = 0;
         const world = scene({
             kube: {
-                patchEtcdMember: async () => {
-                    tries += 1;
-                    if (tries === 1) throw passing;
+                patchEtcdMember: async (_name, _uid, { leave }) => {
+                    tries += leave === true ? 1 : 0;
+                    if (leave === true && tries === 1) throw passing;
                 },
             },
         });
         await leaveById(world.operation, c3, object, soon());
-        assert.deepEqual(writes(world), [REMOVED, PATCHED, PATCHED]);
+        assert.deepEqual(writes(world), [ANNOTATED, REMOVED, PATCHED, PATCHED]);
     });
 
     it("fails while etcd lists the member", async () => {
         const world = scene({ etcd: { removeMember: async () => "removed" } });
         await assert.rejects(leaveById(world.operation, c3, object, now()), /last seen: etcd still lists the member/);
-        assert.deepEqual(writes(world), [REMOVED]);
+        assert.deepEqual(writes(world), [ANNOTATED, REMOVED]);
     });
 });
 

@@ -45,10 +45,14 @@ export function fakeKube(calls: Calls, objects: KubeObjects, answers: Partial<Ku
             return "accepted";
         },
         etcdMembers: async () => objects.etcdMembers,
-        patchEtcdMember: async (_name, uid, { leave = false, annotations }) => {
+        patchEtcdMember: async (_name, uid, { leave, annotations }) => {
             const change = (object: EtcdMemberObject): EtcdMemberObject =>
                 object.uid === uid
-                    ? { ...object, leave, annotations: { ...object.annotations, ...annotations } as never }
+                    ? {
+                          ...object,
+                          leave: leave ?? object.leave,
+                          annotations: { ...object.annotations, ...annotations } as never,
+                      }
                     : object;
             objects.etcdMembers = objects.etcdMembers.map(change);
         },
@@ -66,6 +70,7 @@ export function fakeKube(calls: Calls, objects: KubeObjects, answers: Partial<Ku
     };
     return recorded("kube", calls, own, answers, {
         evict: ({ namespace, name }, grace) => `${namespace}/${name} ${grace ?? "as it says"}`,
-        patchEtcdMember: (name, uid, change) => `${name} ${uid} leave=${change.leave}`,
+        patchEtcdMember: (name, uid, { leave }) =>
+            `${name} ${uid} ${leave === undefined ? "annotated" : `leave=${leave}`}`,
     });
 }
