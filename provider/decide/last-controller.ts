@@ -1,6 +1,7 @@
 import { defined } from "../defined";
 import type { HostFacts } from "../facts/host";
 import type { NodeInputs } from "../inputs";
+import { refuseForeignContent, refuseOtherDirectories } from "./directories";
 import { isOtherMachine, isOurs, markerOf } from "./identity";
 import { checkClaim } from "./plan-claim";
 import type { LeaveAlone, RemovalSituation } from "./plan-types";
@@ -18,12 +19,14 @@ export function planEndOfCluster(
     situation: RemovalSituation,
     { onLastController }: Pick<NodeInputs, "onLastController">,
 ): LastRemoval {
-    const { host, cluster, nodeName, state } = situation;
+    const { role, host, cluster, nodeName, state } = situation;
     if (host === undefined) return refuse("the last controller does not answer", []);
     const claim = checkClaim(situation, nodeOf(host, cluster, nodeName));
     if (claim !== undefined) return claim;
     const { ours, why } = isOurs(host, state, cluster.helper);
     if (!ours) return refuse("the machine is not ours", [why], "other-owner");
+    const unsafe = refuseOtherDirectories({ role, host }) ?? refuseForeignContent(host);
+    if (unsafe !== undefined) return unsafe;
     if (cluster.members.length !== 1) return refuse("it is not the only etcd member", [], "quorum");
     if (onLastController !== "reset") {
         return refuse(

@@ -4,6 +4,7 @@ import { kindOf } from "../inputs";
 import { addressesOf, sharedAddresses } from "../address";
 import { describeMember } from "./cluster-health";
 import { nameCollisions } from "./collisions";
+import { refuseForeignContent } from "./directories";
 import { isOurs, markerOf, ownership } from "./identity";
 import { type AddSteps, cellFor } from "./matrix";
 import {
@@ -152,10 +153,8 @@ function refuseOthers(situation: Situation, { steps }: Course): Refusal | undefi
         ...(steps.kind === "join" ? copiedFrom(situation) : []),
     ];
     if (collisions.length > 0) return refuse(`the name ${nodeName} is taken`, collisions, "name-taken");
-    if (steps.kind === "join" && foreignContent(host).length > 0) {
-        const what = "a directory that a later reset would empty holds files that neither k0s nor pulumi-mke put there";
-        return refuse(what, foreignContent(host), "broken-installation");
-    }
+    const foreign = steps.kind === "join" ? refuseForeignContent(host) : undefined;
+    if (foreign !== undefined) return foreign;
     const node = nodeOf(host, cluster, nodeName);
     if (steps.kind !== "join" || node?.ready !== true || node.machineId === host.machineId) return undefined;
     // The address is this host's, the machine is not; a Node whose kubelet is gone turns NotReady within a minute.
@@ -181,13 +180,6 @@ function refuseOtherName({ host, cluster, nodeName }: Situation): Refusal | unde
     if (own === undefined || own.name === nodeName || host.machineId === "") return undefined;
     const evidence = [`k0s runs on it, and Node ${own.name} is this machine's; to adopt it: nodeName: "${own.name}"`];
     return refuse(`this machine is Node ${own.name}, not ${nodeName}`, evidence, "name-taken");
-}
-
-function foreignContent({ data }: Situation["host"]): string[] {
-    return [
-        ...(data.foreign.length > 0 ? [`${data.dir} holds ${data.foreign.join(", ")}`] : []),
-        ...(data.foreignKubelet.length > 0 ? [`kubeletRootDir holds ${data.foreignKubelet.join(", ")}`] : []),
-    ];
 }
 
 function ownershipOf({ host, cluster, nodeName, state, inputs }: Situation): AddPlan["ownership"] {

@@ -4,6 +4,7 @@ import type { OperationRecord } from "../facts/host";
 import { kindOf } from "../inputs";
 import { addressesOf, normalAddress } from "../address";
 import { describeMember } from "./cluster-health";
+import { refuseOtherDirectories } from "./directories";
 import { type Verdict, type VerdictReport, verdictFor } from "./etcd-verdict";
 import { markerOf, type Mark, whichCluster } from "./identity";
 import { type Cell, needsVerdict, type NodeOperation } from "./matrix";
@@ -15,7 +16,7 @@ import { checkRole } from "./role";
 import { type ScenarioReport, scenarioOf } from "./scenario";
 
 /**
- * What stands before everything else: the role on the host (safety.md 3), then which etcd it serves (2). Of a host that
+ * What stands before everything else: the role on the host (safety.md 3), its directories (15), then which etcd it serves (2). Of a host that
  * shows another cluster's CA the matrix itself says that it is another cluster's, and fails in every cell.
  */
 export function refuseWrongHost(
@@ -24,7 +25,7 @@ export function refuseWrongHost(
     const role = checkRole(situation.role, situation.host, situation.cluster);
     if (!role.ok) return refuse(role.why, role.evidence, "wrong-role");
     const isForeign = whichCluster(situation.host, situation.cluster.helper) === "another";
-    return isForeign ? undefined : refuseSecondCluster(situation);
+    return isForeign ? undefined : (refuseOtherDirectories(situation) ?? refuseSecondCluster(situation));
 }
 
 function refuseSecondCluster({ targetEtcd, cluster }: Pick<Situation, "cluster" | "targetEtcd">): Refusal | undefined {

@@ -4,6 +4,7 @@ import type { HostFacts, OperationRecord } from "../facts/host";
 import { kindOf } from "../inputs";
 import { addressesOf, normalAddress, sharedAddresses } from "../address";
 import { describeMember } from "./cluster-health";
+import { refuseForeignContent } from "./directories";
 import { eraOf } from "./era";
 import { leaveWasOurs, type VerdictReport } from "./etcd-verdict";
 import { isOtherMachine, isOurs } from "./identity";
@@ -67,7 +68,13 @@ function fromHost(situation: RemovalSituation & Situation): Course | Refusal {
     const seen = look(situation);
     if (!("scenario" in seen)) return seen;
     const course = refuseUnlisted(situation, seen) ?? chooseCourse(situation, seen);
-    return "what" in course ? course : withinRights(situation, course);
+    return "what" in course ? course : refuseCleaning(situation, withinRights(situation, course));
+}
+
+/** The last look at what is in the directories before they are emptied (safety.md 15). */
+function refuseCleaning({ host }: Situation, course: Course): Course | Refusal {
+    const cleans = course.touchesHost && course.steps.machine !== "none";
+    return (cleans ? refuseForeignContent(host) : undefined) ?? course;
 }
 
 function chooseCourse(situation: RemovalSituation & Situation, seen: Look): Course | Refusal {

@@ -24,6 +24,7 @@ export const TOPICS = [
     "version-mismatch",
     "configuration-files",
     "k0s-settings",
+    "directories",
 ] as const;
 
 export type Topic = (typeof TOPICS)[number];

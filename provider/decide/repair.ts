@@ -32,6 +32,8 @@ export interface Repair {
     /** Besides, the Node is still cordoned by a removal of ours that did not end. */
     readonly uncordon: boolean;
     readonly topic?: Topic;
+    /** What to do now, where the runbook is not needed for it. */
+    readonly advice?: string;
     /** The state may pass within seconds: look again for a bounded time before believing it. */
     readonly lookAgain: boolean;
 }
@@ -276,8 +278,8 @@ function merge(node: Repair, marks: Repair): Repair {
     };
 }
 
-function failingAs({ what, evidence, topic, lookAgain }: Refusal): Repair {
-    return { ...failing([what, ...evidence], topic), lookAgain };
+function failingAs({ what, evidence, topic, lookAgain, advice }: Refusal): Repair {
+    return { ...failing([what, ...evidence], topic), lookAgain, ...defined({ advice }) };
 }
 
 function failing(drift: readonly string[], topic: Topic | undefined): Repair {

@@ -1,8 +1,10 @@
 import { X509Certificate, createHash } from "node:crypto";
+import { defined } from "../defined";
 import { ApiError, messageOf } from "../errors";
 import type { NodeKind } from "../inputs";
 import type { CaFacts, DataFacts, HostFacts, HostMarker, K0sBinary, K0sStatus, PutOnHost, UnitFacts } from "./host";
 import { ProbeRecord } from "./host-probe-record";
+import { KUBELET_ENTRIES, namesBelow, OWN_ENTRIES, TEMPORARY_PREFIX } from "./own-entries";
 import { splitCommandLine } from "./unit-command";
 
 /** Where the marker lies; it survives `k0s reset`. */
@@ -10,50 +12,6 @@ export const MARKER_PATH = "/etc/pulumi-mke/node.json";
 
 /** k0sctl touches its lock every 10 s and takes one older than this for abandoned (v0.32). */
 const K0SCTL_LOCK_SECONDS = 30;
-
-/** What k0s puts into its data directory, and what may lie there before it (k0s 1.30 – 1.36). */
-const OWN_ENTRIES = new Set([
-    "bin",
-    "containerd",
-    "db",
-    "etcd",
-    "helmhome",
-    "images",
-    "konnectivity.conf",
-    "kubelet",
-    "kubelet-bootstrap.conf",
-    "kubelet-config.yaml",
-    "kubelet.conf",
-    "lost+found",
-    "manifests",
-    "nllb",
-    "pki",
-    "run",
-    "worker-profile.yaml",
-]);
-
-/** What kubelet puts into its root directory (Kubernetes 1.30 – 1.36). */
-const KUBELET_ENTRIES = new Set([
-    "actuated_pods_state",
-    "allocated_pods_state",
-    "checkpoints",
-    "containers",
-    "cpu_manager_state",
-    "device-plugins",
-    "dra_manager_state",
-    "image_manager",
-    "lost+found",
-    "memory_manager_state",
-    "pki",
-    "plugin-containers",
-    "plugins",
-    "plugins_registry",
-    "pod-resources",
-    "pods",
-    "seccomp",
-    "usernamespaces",
-    "volumes",
-]);
 
 /** `uname -m` → Go's names; others are passed on as they are. */
 const GO_ARCH: Readonly<Record<string, string>> = {
@@ -67,10 +25,10 @@ const GO_ARCH: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the answer of `adapters/host/scripts/probe.sh`. `address` and `dataDir` are what was asked about.
+ * Reads the answer of `adapters/host/scripts/probe.sh`. `address` and the directories are what was asked about.
  * Throws ApiError on a line it does not know or a value that cannot be: half-understood facts decide nothing.
  */
-export function parseHostProbe(output: string, address: string, dataDir: string): HostFacts {
+export function parseHostProbe(output: string, address: string, dataDir: string, kubeletRootDir?: string): HostFacts {
     const record = ProbeRecord.read(output, address);
     if (record.one("format") !== "1") throw record.misunderstood(`format ${record.one("format")}`);
     const units = { controller: unitFacts(record, "controller"), worker: unitFacts(record, "worker") };
@@ -94,7 +52,7 @@ export function parseHostProbe(output: string, address: string, dataDir: string)
         status,
         runLockHeld: record.oneOf("run-lock", ["held", "free"]) === "held",
         ca: caFacts(record),
-        data: dataFacts(record, dataDir, putByUs(record)),
+        data: dataFacts(record, dataDir, kubeletRootDir),
         mounts: mountPoints(record),
         tokenFile: record.oneOf("token-file", ["absent", "blank", "token"]),
         apiServer: record.optional("api-server") || undefined,
@@ -221,18 +179,18 @@ function putByUs(record: ProbeRecord): string[] {
     return [...found.put.files, ...found.put.directories];
 }
 
-function dataFacts(record: ProbeRecord, dir: string, ours: readonly string[]): DataFacts {
-    const isOurs = (name: string): boolean =>
-        ours.some((path) => path === `${dir}/${name}` || path.startsWith(`${dir}/${name}/`));
+function dataFacts(record: ProbeRecord, dir: string, kubeletRoot: string | undefined): DataFacts {
+    const ours = new Set(namesBelow(dir, [...putByUs(record), ...(kubeletRoot === undefined ? [] : [kubeletRoot])]));
     return {
         dir,
+        ...defined({ kubeletRoot }),
         exists: record.yes("data-dir"),
         pki: record.yes("pki"),
         etcdDatabase: record.yes("etcd-database"),
         etcdMember: record.yes("etcd-member"),
         kubeletConf: record.yes("kubelet-conf"),
         foreign: entries(record, "data-entries-b64").filter(
-            (name) => !OWN_ENTRIES.has(name) && !name.startsWith(".pulumi-mke-") && !isOurs(name),
+            (name) => !OWN_ENTRIES.has(name) && !name.startsWith(TEMPORARY_PREFIX) && !ours.has(name),
         ),
         foreignKubelet: entries(record, "kubelet-entries-b64").filter((name) => !KUBELET_ENTRIES.has(name)),
     };

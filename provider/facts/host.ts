@@ -84,7 +84,10 @@ export interface CaFacts {
 }
 
 export interface DataFacts {
+    /** As it was asked about: the input `dataDir`. */
     readonly dir: string;
+    /** The same of the input `kubeletRootDir`; absent: below the data directory. */
+    readonly kubeletRoot?: string;
     readonly exists: boolean;
     readonly pki: boolean;
     /** `<data-dir>/etcd/member/snap/db` exists: k0s will not join (again) but start this member. */

@@ -1,4 +1,5 @@
 import { Deadline } from "../deadline";
+import { refuseForeignContent, refuseOtherDirectories } from "../decide/directories";
 import { isOurs } from "../decide/identity";
 import { isAfterEnd } from "../decide/last-controller";
 import { openHost } from "../adapters/ssh/pool";
@@ -12,6 +13,7 @@ import { resetMachine } from "../pipelines/remove-worker";
 import { runStage } from "../stages/stage";
 import { tellingProgress } from "../progress";
 import { stopService } from "../stages/reset-host";
+import { refuseIfSaid } from "./decide";
 import { logOf, probePaths } from "./session";
 import { inputsOf, type NodeOutputs } from "./state";
 
@@ -56,6 +58,8 @@ async function resetOurs(
         log.line(`its cluster has ended, and nothing is done on ${inputs.host}: ${why}`);
         return;
     }
+    const unsafe = refuseOtherDirectories({ role: inputs.role, host }) ?? refuseForeignContent(host);
+    if (unsafe !== undefined) refuseIfSaid(unsafe, inputs.host);
     const progress = { hostChanged: true, installedBinary };
     const machine: Machine = { kind, inputs, log, target, hostFacts: host, progress };
     log.line("its cluster has ended: only the machine is reset");

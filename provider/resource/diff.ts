@@ -6,7 +6,7 @@ import { shortList } from "../text";
 import { completeInputs } from "./check";
 import { withTodaysDefaults } from "./earlier-defaults";
 import { isLater, migrated, migratedOutputs, schemaVersionOf } from "./migrations";
-import { type Bag, holdsUnknown, isBag, UNKNOWN } from "./shape";
+import { type Bag, bagOf, holdsUnknown, isBag, UNKNOWN } from "./shape";
 import { inputsOf, resourceName } from "./state";
 
 /**
@@ -130,8 +130,15 @@ interface Bags {
 }
 
 function replacesNode(property: string, bags: Bags): boolean {
-    if (EFFECTS[property] !== "replace") return false;
+    if (EFFECTS[property] !== "replace" || isWhatRuns(property, bags)) return false;
     return !isDeepStrictEqual(...actual(property, bags));
+}
+
+/** A directory that k0s was seen to run with: the input was wrong, and the node stays where it is (safety.md 15). */
+function isWhatRuns(property: string, { olds, news }: Bags): boolean {
+    const { dataDir, kubeletRootDir } = bagOf(olds["directories"]);
+    if (property === "dataDir") return dataDir !== undefined && news["dataDir"] === dataDir;
+    return property === "kubeletRootDir" && kubeletRootDir !== undefined && kubeletRoot(news) === kubeletRootDir;
 }
 
 /** Both sides as the node has or would have them: to name explicitly what is so already changes no node. */

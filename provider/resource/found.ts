@@ -47,9 +47,9 @@ function identity(operation: HostOperation): Omit<FoundOutputs, "status" | "stat
 /** What an earlier run found, without the inputs that are echoed beside it. */
 export function foundIn(outs: NodeOutputs): FoundOutputs {
     const { nodeName, status, state, drift, token, installedBinary } = outs;
-    const { clusterId, caFingerprint, memberId, peerAddress, k0sVersion, machineId, apiServer } = outs;
+    const { clusterId, caFingerprint, memberId, peerAddress, k0sVersion, machineId, apiServer, directories } = outs;
     return {
         ...{ nodeName, status, state, drift, token, installedBinary },
-        ...{ clusterId, caFingerprint, memberId, peerAddress, k0sVersion, machineId, apiServer },
+        ...{ clusterId, caFingerprint, memberId, peerAddress, k0sVersion, machineId, apiServer, directories },
     };
 }

@@ -1,4 +1,5 @@
 import { memberAt } from "../address";
+import { otherDirectories } from "../decide/directories";
 import { isGone } from "../decide/gone";
 import { removeHost } from "../decide/mke-hosts";
 import type { RepairAction } from "../decide/repair";
@@ -60,6 +61,7 @@ async function readThrough(session: Session, id: string, outs: NodeOutputs): Pro
             ...withDrift(outs, plan.drift.length === 0 ? "ready" : "degraded", plan.drift, plan.action),
             k0sVersion,
             memberId: memberIdOf(situation, outs),
+            directories: otherDirectories(host, inputsOf(outs).role),
         },
     };
 }

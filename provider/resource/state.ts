@@ -1,3 +1,4 @@
+import type { Directories } from "../decide/directories";
 import { messageOf } from "../errors";
 import { kindOf, type NodeInputs } from "../inputs";
 import { completeInputs } from "./check";
@@ -35,6 +36,8 @@ export interface FoundOutputs {
     readonly machineId?: string | undefined;
     /** API server a worker joined through, e.g. `https://10.0.0.1:6443`. */
     readonly apiServer?: string | undefined;
+    /** What its k0s was last seen to run with, where that is not what the program says; naming just that is an update. */
+    readonly directories?: Directories | undefined;
 }
 
 /** Outputs: the inputs under their own names (`nodeName` excepted, see below) and what was found. */

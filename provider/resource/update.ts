@@ -221,12 +221,15 @@ async function applyChanges(operation: HostOperation, olds: NodeOutputs): Promis
     if (!isDeepStrictEqual(before.taints, taints)) await updateTaints(operation, before.taints);
 }
 
-function cannotRepair({ inputs }: Session, { drift, topic }: Repair): RefusedError {
+function cannotRepair({ inputs }: Session, { drift, topic, advice }: Repair): RefusedError {
     return new RefusedError({
         stage: "repairing",
         host: inputs.host,
         what: drift.join("; "),
-        advice: "This is not repaired automatically. Nothing was changed.",
+        advice: [
+            "This is not repaired automatically. Nothing was changed.",
+            ...(advice === undefined ? [] : [advice]),
+        ].join(" "),
         topic,
     });
 }

@@ -29,7 +29,9 @@ export async function resetHost({ target, inputs, log, hostFacts }: Machine, dea
 export async function cleanFolders(machine: Machine, deadline: Deadline): Promise<Outcome> {
     const { target, inputs, progress } = machine;
     const binary = progress.installedBinary ? inputs.k0s.installPath : "";
-    const { left } = await target.cleanUp(dirsOf(inputs), binary, deadline);
+    const { files = [], directories = [] } = putOn(machine) ?? {};
+    const put = [...files, ...directories];
+    const { left } = await target.cleanUp({ ...dirsOf(inputs), put }, binary, deadline);
     const alsoLeft = await takeAway(machine, deadline);
     const all = [...left, ...alsoLeft];
     return all.length === 0 ? "clean" : `could not remove ${all.join(", ")}`;

@@ -132,7 +132,7 @@ describe("planning an add", () => {
             [{ foreignKubelet: ["config.json"] }, "kubeletRootDir holds config.json"],
         ] as const) {
             const refusal = refused(planAdd(controller({ host: blankHost("c3", { data: { ...data, ...change } }) })));
-            assert.equal(refusal.topic, "broken-installation");
+            assert.equal(refusal.topic, "directories");
             assert.deepEqual(refusal.evidence, [found]);
         }
     });

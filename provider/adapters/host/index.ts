@@ -76,9 +76,14 @@ export interface Host {
     ): Promise<{ readonly exitCode: number; readonly output: string }>;
     /**
      * Removes what k0s and we left: unmounts below the directories first, then only known paths, without following links
-     * or crossing file systems. Answers what it found and could not remove.
+     * or crossing file systems. A directory that holds something else is left as it is; `put`: files and directories of ours,
+     * which may lie there. Answers what it found and did not remove.
      */
-    cleanUp(dirs: InstallDirs, k0sPath: string, deadline: Deadline): Promise<{ readonly left: readonly string[] }>;
+    cleanUp(
+        dirs: InstallDirs & { readonly put?: readonly string[] },
+        k0sPath: string,
+        deadline: Deadline,
+    ): Promise<{ readonly left: readonly string[] }>;
 
     /** Opens a TCP connection from the host: `127.0.0.1:2379` on a controller, or another host's port. */
     connect(host: string, port: number, deadline: Deadline): Promise<Duplex>;

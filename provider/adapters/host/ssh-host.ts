@@ -12,7 +12,7 @@ import { joinTokenId } from "./join-token";
 import type { ProgramName, ProgramValues } from "./program";
 import type { ProgramOutcome, RootShell } from "./root-shell";
 import { SshMaterial } from "./ssh-material";
-import { dirValues, lines, linesOf, serviceName } from "./values";
+import { dirValues, ownEntries, lines, linesOf, serviceName } from "./values";
 
 const MAX_FILE = 4 * 1024 * 1024;
 
@@ -43,7 +43,7 @@ export class SshHost implements Host {
             MARKER: MARKER_PATH,
         };
         const answer = await this.run("probe", values, "probing", "the host probe failed", deadline);
-        return parseHostProbe(answer.toString(), this.address, dataDir);
+        return parseHostProbe(answer.toString(), this.address, dataDir, kubeletRootDir);
     }
 
     async readFile(path: string, deadline: Deadline): Promise<Buffer | undefined> {
@@ -206,11 +206,11 @@ export class SshHost implements Host {
     }
 
     async cleanUp(
-        dirs: InstallDirs,
+        dirs: InstallDirs & { readonly put?: readonly string[] },
         k0sPath: string,
         deadline: Deadline,
     ): Promise<{ readonly left: readonly string[] }> {
-        const values = { ...dirValues(dirs), K0S: k0sPath };
+        const values = { ...dirValues(dirs), ...ownEntries(dirs, this.address), K0S: k0sPath };
         const answer = await this.run("clean-up", values, "cleaning up", "failed", deadline);
         return { left: linesOf(answer) };
     }

@@ -1,4 +1,5 @@
 import { InputError } from "../../errors";
+import { KUBELET_ENTRIES, namesBelow, OWN_ENTRIES } from "../../facts/own-entries";
 import type { NodeKind } from "../../inputs";
 import type { InstallDirs } from "./index";
 import type { ProgramValues } from "./program";
@@ -11,6 +12,18 @@ export function serviceName(role: NodeKind): string {
 /** Directories as the scripts know them. */
 export function dirValues({ dataDir, kubeletRootDir }: InstallDirs): ProgramValues {
     return { DATA_DIR: dataDir, KUBELET_ROOT_DIR: kubeletRootDir ?? "" };
+}
+
+/** Names that may lie in these directories when they are removed. */
+export function ownEntries(
+    { dataDir, kubeletRootDir, put = [] }: InstallDirs & { readonly put?: readonly string[] },
+    host: string,
+): ProgramValues {
+    const below = namesBelow(dataDir, [...put, ...(kubeletRootDir === undefined ? [] : [kubeletRootDir])]);
+    return {
+        DATA_ENTRIES: lines([...OWN_ENTRIES, ...below], host),
+        KUBELET_ENTRIES: lines([...KUBELET_ENTRIES], host),
+    };
 }
 
 /** A list as the scripts take it: one item a line. Error: an item with a line break. */

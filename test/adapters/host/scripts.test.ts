@@ -1,9 +1,15 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "mocha";
+import { ownEntries } from "../../../provider/adapters/host/values";
 import { parseHostProbe } from "../../../provider/facts/host-probe";
 import { inNamespace, needNamespaces } from "../../support/namespace";
 
-const DIRS = { DATA_DIR: "/var/lib/k0s", KUBELET_ROOT_DIR: "", K0S: "" };
+const DIRS = {
+    DATA_DIR: "/var/lib/k0s",
+    KUBELET_ROOT_DIR: "",
+    K0S: "",
+    ...ownEntries({ dataDir: "/var/lib/k0s", put: ["/var/lib/k0s/ours/file"] }, "here"),
+};
 
 describe("the programs that clean up and stop", () => {
     before(needNamespaces);
@@ -15,7 +21,7 @@ describe("the programs that clean up and stop", () => {
             `mkdir -p /var/lib/user/data "/var/lib/k0s/kubelet/pods/x/volumes/a b" /var/lib/k0s/etcd/member
             echo precious >/var/lib/user/data/file
             mount --bind /var/lib/user/data "/var/lib/k0s/kubelet/pods/x/volumes/a b"
-            ln -s /var/lib/user /var/lib/k0s/link
+            ln -s /var/lib/user /var/lib/k0s/kubelet/link
             mkdir -p /run/k0s/containerd/rootfs; mount -t tmpfs tmpfs /run/k0s/containerd/rootfs`,
             `cat /var/lib/user/data/file; ls -d /var/lib/k0s /run/k0s 2>/dev/null || true`,
         );
@@ -28,7 +34,7 @@ describe("the programs that clean up and stop", () => {
         const mounted = inNamespace(
             "clean-up",
             DIRS,
-            "mount -t tmpfs tmpfs /var/lib/k0s; mkdir /var/lib/k0s/pki; : >/var/lib/k0s/.hidden",
+            "mount -t tmpfs tmpfs /var/lib/k0s; mkdir /var/lib/k0s/pki; : >/var/lib/k0s/.pulumi-mke-1",
             "ls -A /var/lib/k0s; grep -c ' /var/lib/k0s ' /proc/self/mountinfo",
         );
         assert.deepEqual([mounted.said, mounted.seen], ["", ["1"]]);
@@ -40,6 +46,18 @@ describe("the programs that clean up and stop", () => {
         );
         assert.match(linked.said, /^\/var\/lib\/k0s \(a symbolic link/);
         assert.deepEqual(linked.seen, ["file"]);
+    });
+
+    it("leave a directory as it is that holds what neither k0s nor we put there", () => {
+        const { said, seen } = inNamespace(
+            "clean-up",
+            { ...DIRS, KUBELET_ROOT_DIR: "/var/lib/kubelet-root" },
+            `mkdir -p /var/lib/k0s/pki /var/lib/k0s/ours /var/lib/kubelet-root/pods /var/lib/kubelet-root/pki
+            : >/var/lib/kubelet-root/customers.db; : >/var/lib/k0s/.pulumi-mke-1`,
+            "ls /var/lib /var/lib/kubelet-root",
+        );
+        assert.match(said, /^\/var\/lib\/kubelet-root \(k0s did not put there: customers\.db \)\n$/);
+        assert.deepEqual(seen, ["/var/lib:", "kubelet-root", "/var/lib/kubelet-root:", "customers.db", "pki", "pods"]);
     });
 
     it("remove services, configuration and logs of k0s, and keep files of others", () => {

@@ -69,23 +69,43 @@ export const reset: Program = (host, values) => {
 export const cleanUp: Program = (host, values) => {
     if (host.units.daemon !== undefined) throw new ProgramFailure("k0s is still running");
     const { files } = host;
-    const dataDir = values.get("DATA_DIR");
-    resetHost(host, dataDir, values.get("KUBELET_ROOT_DIR") || `${dataDir}/kubelet`);
+    const left = [
+        ...cleanDirectory(host, values.get("KUBELET_ROOT_DIR"), values.lines("KUBELET_ENTRIES")),
+        ...cleanDirectory(host, values.get("DATA_DIR"), values.lines("DATA_ENTRIES")),
+    ];
+    resetRest(host);
     for (const path of ["/etc/k0s/k0s.yaml", "/etc/k0s/k0stoken", "/etc/k0s/containerd.toml"]) files.remove(path);
     files.rmdirIfEmpty("/etc/k0s/containerd.d");
     files.rmdirIfEmpty("/etc/k0s");
     for (const path of ["/var/log/containers", "/var/log/pods", "/var/lib/kubelet"]) files.removeTree(path);
     if (values.get("K0S") !== "") files.remove(values.get("K0S"));
-    return "";
+    return left.map((line) => `${line}\n`).join("");
 };
+
+/** What else lies there is somebody's: the directory stays as it is. */
+function cleanDirectory(host: SimHost, directory: string, own: readonly string[]): string[] {
+    if (directory === "") return [];
+    const foreign = host.files
+        .list(directory)
+        .filter((name) => !own.includes(name) && !name.startsWith(".pulumi-mke-"));
+    if (foreign.length > 0) return [`${directory} (k0s did not put there: ${foreign.join(" ")} )`];
+    removeDirectory(host, directory);
+    return [];
+}
 
 /** What `k0s reset` removes; a mount point stays, empty. */
 export function resetHost(host: SimHost, dataDir: string, kubeletRootDir: string): void {
+    for (const directory of [kubeletRootDir, dataDir]) removeDirectory(host, directory);
+    resetRest(host);
+}
+
+function removeDirectory({ files, mounts }: SimHost, directory: string): void {
+    if (mounts.includes(directory)) files.removeContent(directory);
+    else files.removeTree(directory);
+}
+
+function resetRest(host: SimHost): void {
     const { files } = host;
-    for (const directory of [kubeletRootDir, dataDir]) {
-        if (host.mounts.includes(directory)) files.removeContent(directory);
-        else files.removeTree(directory);
-    }
     files.removeTree("/run/k0s");
     for (const name of UNIT_NAMES) host.units.remove(name);
     for (const name of CNI_FILES) files.remove(`/etc/cni/net.d/${name}`);

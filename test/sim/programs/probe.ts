@@ -113,7 +113,13 @@ function data(host: SimHost, values: Values): Line[] {
         yesNo("kubelet-conf", hasConf),
         ...(hasConf ? [["api-server", kubeconfigCluster(host, dataDir)?.["server"] ?? ""] as const] : []),
         ...(files.isDirectory(dataDir) ? [["data-entries-b64", base64(entries.join("\n"))] as const] : []),
+        ...kubeletEntries(host, values.get("KUBELET_ROOT_DIR")),
     ];
+}
+
+function kubeletEntries({ files }: SimHost, directory: string): Line[] {
+    if (directory === "" || !files.isDirectory(directory)) return [];
+    return [["kubelet-entries-b64", base64(files.list(directory).join("\n"))]];
 }
 
 function kubeconfigCluster(host: SimHost, dataDir: string): Readonly<Record<string, string>> | undefined {

@@ -1,10 +1,12 @@
 #!/bin/sh
-# in:  DATA_DIR, KUBELET_ROOT_DIR ("" = below the data directory), K0S ("" = leave the program alone)
+# in:  DATA_DIR, KUBELET_ROOT_DIR ("" = below the data directory), K0S ("" = leave the program alone),
+#      DATA_ENTRIES, KUBELET_ENTRIES (names of k0s's and ours that may lie in these directories, one a line)
 # out: one line for each thing found that could not be removed, with the reason
 #
 # Removes what k0s and we left on a host, known paths only. Never follows a link, never crosses a mount: what is mounted
 # below a directory is unmounted first, and a directory with a mount left below it is not touched (a bind mount can show
-# a user's data on the same file system). A directory that is itself a mount point stays, empty.
+# a user's data on the same file system), nor is one that holds anything but the names given. A directory that is itself
+# a mount point stays, empty.
 
 left() {
     printf '%s\n' "$*"
@@ -57,6 +59,12 @@ remove_content() {
     done
 }
 
+# foreign DIRECTORY NAMES: what lies there beside these names and our own temporary files, in one line
+foreign() {
+    ls -A "$1" 2>/dev/null | grep -v -x -F -e "$2" | grep -v '^\.pulumi-mke-' | tr '\n' ' '
+}
+
+# remove_directory DIRECTORY [NAMES]: NAMES, one a line, are all that may lie in it
 remove_directory() {
     [ -e "$1" ] || [ -L "$1" ] || return 0
     if [ -L "$1" ]; then
@@ -67,6 +75,10 @@ remove_directory() {
     # Through a link further up the kernel's list of mounts has another spelling: all checks use the true path.
     true_path=$(cd "$1" && pwd -P)
     refuse_system_path "$true_path"
+    if [ -n "${2:-}" ] && [ -n "$(foreign "$true_path" "$2")" ]; then
+        left "$1 (k0s did not put there: $(foreign "$true_path" "$2"))"
+        return 0
+    fi
     unmount_below "$true_path"
     if [ -n "$(mounts_below "$true_path")" ]; then
         left "$1 (still mounted below it: $(mounts_below "$true_path" | tr '\n' ' '))"
@@ -150,8 +162,8 @@ remove_device_plugins() {
 refuse_system_path "$DATA_DIR"
 [ -z "$KUBELET_ROOT_DIR" ] || refuse_system_path "$KUBELET_ROOT_DIR"
 ! run_lock_held || fail 'k0s is still running'
-[ -z "$KUBELET_ROOT_DIR" ] || remove_directory "$KUBELET_ROOT_DIR"
-remove_directory "$DATA_DIR"
+[ -z "$KUBELET_ROOT_DIR" ] || remove_directory "$KUBELET_ROOT_DIR" "$KUBELET_ENTRIES"
+remove_directory "$DATA_DIR" "$DATA_ENTRIES"
 remove_directory /run/k0s
 remove_services
 remove_configuration
