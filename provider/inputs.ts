@@ -132,6 +132,8 @@ export interface Preflight {
     readonly minDiskMiB: number | false;
     /** Off only together with k0s's own pre-flight (`--ignore-pre-flight-checks` among `installFlags`). */
     readonly cgroupV2: boolean;
+    /** Seconds that the machine's clock and the API server's may differ by. */
+    readonly maxClockSkew: number | false;
 }
 
 export interface NodeInputs {

@@ -112,6 +112,8 @@ export interface PreflightArgs {
     readonly minDiskMiB?: Input<number | false>;
     /** cgroup version 2, without which kubelet does not start (k0s 1.36.3, observed). Default true. Error: false without `--ignore-pre-flight-checks` among `installFlags`. */
     readonly cgroupV2?: Input<boolean>;
+    /** Seconds that its clock and the API server's may differ by, as k0sctl has it. Default 30. */
+    readonly maxClockSkew?: Input<number | false>;
 }
 
 /** Inputs that both kinds of node have. */

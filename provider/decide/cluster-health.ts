@@ -23,8 +23,8 @@ export interface Problem {
     readonly topic?: Topic;
 }
 
-/** What keeps an operation from starting on a cluster; `now` in milliseconds since 1970. Empty: it is stable. */
-export function clusterProblems(cluster: ClusterFacts, exempt: Exempt, now: number): Problem[] {
+/** What keeps an operation from starting on a cluster. Empty: it is stable. */
+export function clusterProblems(cluster: ClusterFacts, exempt: Exempt): Problem[] {
     const members = cluster.members
         .filter((member) => !exempt.memberIds.includes(member.id))
         .flatMap((member) => memberProblems(member, cluster));
@@ -32,7 +32,7 @@ export function clusterProblems(cluster: ClusterFacts, exempt: Exempt, now: numb
         ...etcdProblems(cluster),
         ...members.map((problem) => (exempt.controlPlaneMoves === true ? { ...problem, transient: true } : problem)),
         ...leavingProblems(cluster, exempt),
-        ...nodeProblems(cluster, exempt, now),
+        ...nodeProblems(cluster, exempt),
         ...versionProblems(cluster, exempt),
     ];
 }
@@ -79,7 +79,7 @@ function leavingProblems({ members, etcdMembers }: ClusterFacts, exempt: Exempt)
         .map(({ name }) => ({ what: `EtcdMember ${name} is leaving`, transient: true, topic: "leave-in-progress" }));
 }
 
-function nodeProblems({ nodes, members, controlNodes }: ClusterFacts, exempt: Exempt, now: number): Problem[] {
+function nodeProblems({ nodes, members, controlNodes, now }: ClusterFacts, exempt: Exempt): Problem[] {
     const peers = [...members.flatMap(({ peerHosts }) => peerHosts), ...controlNodes.flatMap((one) => one.addresses)];
     // It may be the very one that goes: the lock names it only once the cluster is backed up.
     const mayMove = ({ addresses }: NodeObject): boolean =>
@@ -93,7 +93,7 @@ function nodeProblems({ nodes, members, controlNodes }: ClusterFacts, exempt: Ex
         }));
 }
 
-/** NotReady, and not for long enough to count. */
+/** NotReady, and not for long enough to count; `now` by the clock of the API server. */
 export function isWobble({ readySince }: Pick<NodeObject, "readySince">, now: number): boolean {
     return readySince > 0 && now - readySince < WOBBLE_MS;
 }

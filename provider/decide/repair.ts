@@ -55,8 +55,6 @@ export interface RepairSituation {
     readonly targetEtcd?: TargetEtcd | "hangs";
     /** Found in the lock: what an earlier holder left unfinished (safety.md 11). */
     readonly record?: OperationRecord;
-    /** Milliseconds since 1970. */
-    readonly now: number;
 }
 
 /** What to do about a resource in state, by the rows of `REPAIRS`. */
@@ -168,7 +166,7 @@ function actionOf(
     return isStarting(unit) ? "wait-ready" : "start-service";
 }
 
-function hostDrift({ host, cluster, nodeName, now }: RepairSituation, scenario: Scenario): string[] {
+function hostDrift({ host, cluster, nodeName }: RepairSituation, scenario: Scenario): string[] {
     switch (scenario) {
         case 0:
             return ["k0s is not installed as a service"];
@@ -177,7 +175,7 @@ function hostDrift({ host, cluster, nodeName, now }: RepairSituation, scenario: 
         case 2:
             return [];
         case 3:
-            return isWobbling(nodeOf(host, cluster, nodeName), now) ? [] : [`Node ${nodeName} is NotReady`];
+            return isWobbling(nodeOf(host, cluster, nodeName), cluster) ? [] : [`Node ${nodeName} is NotReady`];
         case 4:
             return [`Node ${nodeName} is not registered`];
         case 5:
@@ -208,7 +206,7 @@ function serviceDrift(host: HostFacts): string {
     return isStarting(unit) ? `k0s does not answer, although ${name} is started` : `${name} is not running`;
 }
 
-function isWobbling(node: NodeObject | undefined, now: number): boolean {
+function isWobbling(node: NodeObject | undefined, { now }: ClusterFacts): boolean {
     return node !== undefined && isWobble(node, now);
 }
 

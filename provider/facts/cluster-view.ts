@@ -11,6 +11,8 @@ import { type EtcdMemberSeen, readMembers } from "./members";
  * spare takes several seconds for a healthy answer, which must not look like a lost quorum.
  */
 const HEALTH_LIMIT = 10_000;
+/** Namespace of the Leases of kubelets, each named as its Node, and of k0s's controllers. */
+export const NODE_LEASES = "kube-node-lease";
 
 export interface ViewOptions {
     /** Our lock as last written: during an operation, a healthy member's API server must show it (safety.md 9). */
@@ -43,7 +45,7 @@ async function read(connection: ClusterConnection, options: ViewOptions): Promis
         etcd.status(),
         etcd.alarms(),
         kube.etcdMembers(),
-        kube.nodes(),
+        readNodes(kube),
         kube.hasMke(),
     ]);
     return {
@@ -53,9 +55,17 @@ async function read(connection: ClusterConnection, options: ViewOptions): Promis
         alarms,
         etcdMembers,
         controlNodes: await controlNodes,
-        nodes,
+        ...nodes,
         mke,
     };
+}
+
+/** With the moment of these answers: those for the members may take seconds longer. */
+async function readNodes(kube: Kube): Promise<Pick<ClusterFacts, "nodes" | "heartbeats" | "now">> {
+    const [nodes, leases] = await Promise.all([kube.nodes(), kube.leases(NODE_LEASES)]);
+    const renewed = leases.map(({ name, renewTime }) => [name, Date.parse(renewTime)] as const);
+    const heartbeats = Object.fromEntries(renewed.filter(([, time]) => !Number.isNaN(time)));
+    return { nodes, heartbeats, now: kube.now() };
 }
 
 async function toMember(

@@ -10,6 +10,10 @@ export interface ClusterFacts {
     readonly etcdMembers: readonly EtcdMemberObject[];
     readonly controlNodes: readonly ControlNodeObject[];
     readonly nodes: readonly NodeObject[];
+    /** When each kubelet last renewed its Lease, by the name of its Node, milliseconds since 1970. */
+    readonly heartbeats: Readonly<Record<string, number>>;
+    /** The API server's clock when it answered for the Nodes, milliseconds since 1970: what their ages are measured against. */
+    readonly now: number;
     /** True when the `MkeConfig` CRD exists. */
     readonly mke: boolean;
 }

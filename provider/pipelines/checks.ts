@@ -15,7 +15,7 @@ import { CHECK_SECONDS } from "../stages/timing";
  */
 export async function checkBeforeJoin(operation: HostOperation, controllers: readonly Host[]): Promise<void> {
     const { log, inputs } = operation;
-    await runStage(log, "pre-flight", CHECK_SECONDS, () => Promise.resolve(preflight(operation)));
+    await runStage(log, "pre-flight", CHECK_SECONDS, (deadline) => preflight(operation, deadline));
     await runStage(log, "comparing versions", CHECK_SECONDS, () => checkVersions(operation, true));
     if (needsSource(operation))
         await runStage(log, "verifying the registry", CHECK_SECONDS, (deadline) => verifySource(operation, deadline));

@@ -198,7 +198,6 @@ export function decideRepair(
         labels,
         taints,
         installFlags,
-        now: Date.now(),
         ...defined({ targetEtcd, record }),
     });
 }

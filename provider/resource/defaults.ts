@@ -47,13 +47,17 @@ export const TIMEOUT_DEFAULTS = {
     addons: 900,
 } as const;
 
-/** k0s's own minimum for a controller; the kernel and firmware keep some of the memory for themselves. */
+/**
+ * k0s's own minimum for a controller; the kernel and firmware keep some of the memory for themselves. Clocks as k0sctl has it:
+ * certificates, tokens and etcd suffer from more.
+ */
 export const PREFLIGHT_DEFAULTS = {
     os: true,
     minCpus: 1,
     minMemoryMiB: 900,
     minDiskMiB: 1700,
     cgroupV2: true,
+    maxClockSkew: 30,
 } as const;
 
 export const POLICY_DEFAULTS = {

@@ -1,4 +1,4 @@
-import { TIMEOUT_DEFAULTS } from "./defaults";
+import { PREFLIGHT_DEFAULTS, TIMEOUT_DEFAULTS } from "./defaults";
 import { type Bag, isBag } from "./shape";
 
 /**
@@ -9,6 +9,13 @@ import { type Bag, isBag } from "./shape";
 const CHANGED_DEFAULTS = [
     // 0.1.0
     { input: "timeouts", field: "api", earlier: [180] as readonly unknown[], today: TIMEOUT_DEFAULTS.api },
+    // 0.1.0 did not compare clocks
+    {
+        input: "preflight",
+        field: "maxClockSkew",
+        earlier: [undefined] as readonly unknown[],
+        today: PREFLIGHT_DEFAULTS.maxClockSkew,
+    },
 ] as const;
 
 /**

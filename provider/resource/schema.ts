@@ -172,6 +172,7 @@ const preflight = object({
     minMemoryMiB: { shape: amount, fallback: PREFLIGHT_DEFAULTS.minMemoryMiB },
     minDiskMiB: { shape: amount, fallback: PREFLIGHT_DEFAULTS.minDiskMiB },
     cgroupV2: { shape: bool, fallback: PREFLIGHT_DEFAULTS.cgroupV2 },
+    maxClockSkew: { shape: amount, fallback: PREFLIGHT_DEFAULTS.maxClockSkew },
 });
 
 const common: Fields = {

@@ -42,7 +42,7 @@ export async function verifyMembership(
     const exempt = { nodeNames: [operation.nodeName], memberIds: [] };
     // What was broken before was accepted by the decision, and is not this operation's to mend.
     const watch = watchOthers(operation);
-    const known = new Set(clusterProblems(operation.clusterFacts, exempt, Date.now()).map(({ what }) => what));
+    const known = new Set(clusterProblems(operation.clusterFacts, exempt).map(({ what }) => what));
     await waitFor<true>({
         stage: "verifying etcd",
         host: operation.cluster.helper.address,
@@ -53,7 +53,7 @@ export async function verifyMembership(
             const found = facts.members.map((member) => member.id);
             const differing = describeDifference(expected, found);
             if (differing !== undefined) return { seen: differing };
-            const problems = clusterProblems(facts, moving, Date.now()).filter(({ what }) => !known.has(what));
+            const problems = clusterProblems(facts, moving).filter(({ what }) => !known.has(what));
             return problems.length === 0 ? { done: true } : { seen: sentences(problems) };
         },
     });
@@ -90,7 +90,7 @@ async function findProblems(
     deadline: Deadline,
 ): Promise<readonly Problem[]> {
     const { facts, moving } = await look(operation, exempt, watch, deadline);
-    return clusterProblems(facts, moving, Date.now());
+    return clusterProblems(facts, moving);
 }
 
 /** The cluster, and what is not to be judged in it: what this operation moves, and what others do. */

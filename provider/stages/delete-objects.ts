@@ -1,11 +1,10 @@
 import { type Deadline, waitFor } from "../deadline";
 import { RefusedError, TimeoutError } from "../errors";
 import { type ControlNodeObject, type EtcdMemberObject, memberIdToHex, type NodeObject } from "../facts/cluster";
+import { NODE_LEASES } from "../facts/cluster-view";
 import { readMembers } from "../facts/members";
 import type { Operation } from "./operation";
 import type { Outcome } from "./stage";
-
-const LEASE_NAMESPACE = "kube-node-lease";
 
 /**
  * Waits until k0s marks the object `Joined=False`, up to 11 s after etcd dropped the member (observed.md). For a leave that is
@@ -81,5 +80,5 @@ export async function deleteControlNode({ cluster }: Operation, object: ControlN
 
 /** Only after the leave is proven: the k0s leader waits for ever for a lease that is missing (k0s-interfaces.md 3.5). */
 export async function deleteControllerLease({ cluster, nodeName }: Operation): Promise<Outcome> {
-    await cluster.kube.deleteLease(LEASE_NAMESPACE, `k0s-ctrl-${nodeName}`);
+    await cluster.kube.deleteLease(NODE_LEASES, `k0s-ctrl-${nodeName}`);
 }

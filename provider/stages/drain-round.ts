@@ -45,7 +45,7 @@ export class Drain {
         const ending = pods.filter((pod) => pod.deleting);
         if (ending.length === 0) return [];
         const node = await this.kube.node(this.nodeName);
-        const isAway = node === undefined || (!node.ready && !isWobble(node, Date.now()));
+        const isAway = node === undefined || (!node.ready && !isWobble(node, this.kube.now()));
         return isAway ? ending : [];
     }
 

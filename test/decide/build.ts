@@ -14,6 +14,9 @@ export const CLUSTER_ID = "11111111-2222-3333-4444-555555555555";
 export const OWNER = "organization/project/dev/c3";
 export const TOKEN = "token-1";
 
+/** The API server's clock, by which every kubelet has just renewed its Lease. */
+export const NOW = Date.parse("2026-11-29T14:00:00Z");
+
 export function address(name: string): string {
     return name.startsWith("w") ? `10.0.0.1${name.slice(1)}` : `10.0.0.${name.slice(1)}`;
 }
@@ -86,6 +89,8 @@ export function cluster(
         etcdMembers: names.map((name) => etcdMember(name)),
         controlNodes: names.map((name) => controlNode(name)),
         nodes: names.map((name) => node(name)),
+        heartbeats: Object.fromEntries([...names, "w1"].map((name) => [name, NOW])),
+        now: NOW,
         mke: false,
         ...change,
     };
@@ -104,7 +109,7 @@ export function blankHost(name: string, change: Partial<HostFacts> = {}): HostFa
         memoryMiB: 4096,
         cgroupVersion: 2,
         diskFreeMiB: 20_000,
-        clock: 1,
+        clock: NOW / 1000,
         selinux: "disabled",
         init: "systemd",
         binary: undefined,

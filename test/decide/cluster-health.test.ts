@@ -4,14 +4,13 @@ import { clusterProblems } from "../../provider/decide/cluster-health";
 import { strandedWorkers } from "../../provider/decide/stranded";
 import { API_SERVER_ANNOTATION } from "../../provider/decide/names";
 import type { ClusterFacts } from "../../provider/facts/cluster";
-import { cluster, controlNode, etcdMember, member, memberId, node } from "./build";
+import { cluster, controlNode, etcdMember, member, memberId, node, NOW } from "./build";
 
-const NOW = 1_000_000;
 const nobody = { nodeNames: [], memberIds: [] };
 const two = [member("c1"), member("c2")];
 
 function problems(change: Partial<ClusterFacts>, exempt = nobody as Parameters<typeof clusterProblems>[1]) {
-    return clusterProblems(cluster(change), exempt, NOW).map(({ what, transient, topic }) => [what, transient, topic]);
+    return clusterProblems(cluster(change), exempt).map(({ what, transient, topic }) => [what, transient, topic]);
 }
 
 describe("the health of a cluster", () => {

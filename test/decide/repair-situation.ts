@@ -4,7 +4,6 @@ import type { ClusterFacts } from "../../provider/facts/cluster";
 import type { HostFacts } from "../../provider/facts/host";
 import { address, cluster, controllerHost, node, OWNER, TOKEN, workerHost } from "./build";
 
-export const NOW = 1_000_000;
 export const annotated = (name: string, change: object = {}) =>
     node(name, { annotations: { [OWNER_ANNOTATION]: OWNER }, ...change });
 const nodes = ["c1", "c2", "c3", "w1"].map((name) => annotated(name));
@@ -23,7 +22,6 @@ export function situation(name: "c3" | "w1", host: HostFacts, change: Partial<Cl
         labels: {},
         taints: [],
         installFlags: [],
-        now: NOW,
     };
 }
 

@@ -4,8 +4,21 @@ import { type RepairAction, repairFor } from "../../provider/decide/repair";
 import type { ClusterFacts } from "../../provider/facts/cluster";
 import type { HostFacts } from "../../provider/facts/host";
 import { CORDON_ANNOTATION, OWNER_ANNOTATION } from "../../provider/decide/names";
-import { BINARY, blankHost, etcdMember, marker, member, memberId, NO_DATA, node, OWNER, stopped, unit } from "./build";
-import { annotated, c3, NOW, others, situation, w1 } from "./repair-situation";
+import {
+    BINARY,
+    blankHost,
+    etcdMember,
+    marker,
+    member,
+    memberId,
+    NO_DATA,
+    node,
+    NOW,
+    OWNER,
+    stopped,
+    unit,
+} from "./build";
+import { annotated, c3, others, situation, w1 } from "./repair-situation";
 
 const noData = { ...stopped(c3), data: { ...NO_DATA, pki: true } };
 const starting = { state: "silent", reason: "" } as const;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { setImmediate } from "node:timers/promises";
+import { setImmediate, setTimeout } from "node:timers/promises";
 import { describe, it } from "mocha";
 import type { Kube, LeaseObject } from "../../provider/adapters/kube";
 import { Deadline } from "../../provider/deadline";
@@ -58,6 +58,31 @@ describe("the view of a cluster", () => {
         assert.deepEqual(asked.sort(), ["10.0.0.2", "10.0.0.3"]);
         assert.deepEqual(closed.sort(), asked);
         assert.equal(leaderId, 2n);
+    });
+
+    it("tells when each kubelet renewed its Lease, by the API server's clock as it answered for them", async () => {
+        const asked: string[] = [];
+        const leases = [
+            { name: "c1", renewTime: "2026-11-29T14:00:00.000000Z" },
+            { name: "k0s-ctrl-c2", renewTime: "" },
+        ];
+        let now = 7;
+        const kube = {
+            ...fakeKube(),
+            leases: async (namespace: string) => {
+                asked.push(namespace);
+                return leases;
+            },
+            // Other members are asked meanwhile, and may take their time.
+            isReady: async () => {
+                now = await setTimeout(50, 60_000);
+                return true;
+            },
+            now: () => now,
+        } as unknown as Kube;
+        const facts = await readCluster({ ...connectionTo({}), kube }, {}, Deadline.after(5000));
+        assert.deepEqual([facts.heartbeats, facts.now], [{ c1: Date.parse("2026-11-29T14:00:00Z") }, 7]);
+        assert.deepEqual(asked, ["kube-node-lease"]);
     });
 
     it("takes a member for unhealthy that refuses, is not ready, or shows another cluster", async () => {

@@ -54,6 +54,8 @@ export function fakeKube(answers: FakeKubeAnswers = {}, onClose = (): void => un
         controlNodes: answer(controlNodes),
         etcdMembers: answer([]),
         nodes: answer([]),
+        leases: answer([]),
+        now: () => 0,
         hasMke: answer(false),
         close: onClose,
     } as unknown as Kube;

@@ -14,7 +14,7 @@ const argv = process.argv;
 afterEach(() => void (process.argv = argv));
 
 const READS =
-    /^(w1 reach|mke plans|etcd (members|status|alarms)|kube (nodes|etcdMembers|controlNodes|hasMke|clusterId|leases?|isReady)\b)/;
+    /^(w1 (probe|reach)|mke plans|etcd (members|status|alarms)|kube (nodes|etcdMembers|controlNodes|hasMke|clusterId|leases?|isReady)\b)/;
 
 describe("adding a worker", () => {
     it("checks, records, installs, waits for its Node and marks it, in this order", async () => {

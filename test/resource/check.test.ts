@@ -45,7 +45,7 @@ describe("check", () => {
                 backup: 600,
                 addons: 900,
             },
-            preflight: { os: true, minCpus: 1, minMemoryMiB: 900, minDiskMiB: 1700, cgroupV2: true },
+            preflight: { os: true, minCpus: 1, minMemoryMiB: 900, minDiskMiB: 1700, cgroupV2: true, maxClockSkew: 30 },
             onUnreachable: "fail",
             onLastController: "fail",
             adopt: "unmarked",

@@ -31,6 +31,8 @@ export interface SimulationOptions {
     readonly seed?: number;
     /** Fresh Nodes go NotReady once, 53–58 s after they registered; default true. */
     readonly wobble?: boolean;
+    /** Seconds that the clocks of all machines are ahead of this process's, which is the operator's; default 0. */
+    readonly clockSkew?: number;
 }
 
 /** How to log in, in the names of the provider's `connection` input. */
@@ -70,7 +72,7 @@ export class Simulation {
         this.bastionKey = clientKey;
     }
 
-    static async start({ speed = 20, seed = 1, wobble = true }: SimulationOptions): Promise<Simulation> {
+    static async start({ speed = 20, seed = 1, wobble = true, clockSkew = 0 }: SimulationOptions): Promise<Simulation> {
         const clock = new SimClock(speed);
         const world: World = {
             clock,
@@ -81,6 +83,7 @@ export class Simulation {
             clusters: [],
             downloads: new Map(),
             wobble,
+            clockSkew,
             servers: {
                 api: (host, stream) => simulation.api.accept(host, stream),
                 etcd: (host, stream) => simulation.etcd.accept(host, stream),

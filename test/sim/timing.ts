@@ -36,6 +36,9 @@ export const TIMING = {
     wobbleFor: [5, 8.2],
     /** Kubelet dead → Node NotReady. */
     nodeNotReady: [40, 50],
+    /** A kubelet's Lease: valid for 40 s, renewed each quarter of that (kubelet's default). */
+    kubeletLease: 40,
+    kubeletRenews: 10,
     /** A worker: start → Node registers → Ready → status socket. */
     workerRegisters: [1, 2],
     workerReady: 1,

@@ -7,7 +7,7 @@ import { RefusedError, TimeoutError } from "../../provider/errors";
 import type { ClusterFacts } from "../../provider/facts/cluster";
 import { proveJoinable, proveRemovable, proveUnchanged } from "../../provider/stages/baseline";
 import { requireStableCluster, verifyMembership } from "../../provider/stages/check-cluster";
-import { cluster, etcdMember, member, memberId, node } from "../decide/build";
+import { cluster, etcdMember, member, memberId, node, NOW } from "../decide/build";
 import { listed } from "../support/fake-etcd";
 import { type Scene, type SceneOptions, scene } from "../support/fake-operation";
 
@@ -43,7 +43,7 @@ describe("a cluster that is to be changed", () => {
     });
 
     it("is waited for while something passes by itself, and the end of the wait names it", async () => {
-        await assert.rejects(require_(notReady(Date.now())), (error: Error) => {
+        await assert.rejects(require_(notReady(NOW)), (error: Error) => {
             assert.ok(error instanceof TimeoutError);
             assert.match(error.message, /last seen: Node w1 is NotReady/);
             return true;
@@ -51,7 +51,7 @@ describe("a cluster that is to be changed", () => {
     });
 
     it("is fine once that has passed", async () => {
-        const wobbling = notReady(Date.now());
+        const wobbling = notReady(NOW);
         let looks = 0;
         const nodes = async (): Promise<ClusterFacts["nodes"]> =>
             (looks += 1) === 1 ? wobbling.nodes : cluster().nodes;
@@ -91,9 +91,10 @@ describe("nodes that other operations move", () => {
         const waiting = require_(notReady(1), NO_ONE, withLeases(held("pulumi-mke-node-w1", old)));
         await assert.rejects(waiting, TimeoutError);
         let renewals = 0;
-        const leases = async (): Promise<LeaseObject[]> => [
-            held("pulumi-mke-node-w1", { renewTime: `2020-01-01T00:00:0${(renewals += 1)}.000000Z` }),
-        ];
+        const leases = async (namespace: string): Promise<LeaseObject[]> =>
+            namespace === "kube-system"
+                ? [held("pulumi-mke-node-w1", { renewTime: `2020-01-01T00:00:0${(renewals += 1)}.000000Z` })]
+                : [];
         const { operation } = scene({ cluster: notReady(1), kube: { leases } });
         await requireStableCluster(operation, NO_ONE, Deadline.after(60_000));
         assert.equal(renewals, 2);

@@ -5,7 +5,7 @@ import { Deadline } from "../../provider/deadline";
 import { ApiError, LockError, TimeoutError } from "../../provider/errors";
 import type { DrainInputs } from "../../provider/inputs";
 import { cordonNode, drainNode, uncordonNode } from "../../provider/stages/drain-node";
-import { cluster, node } from "../decide/build";
+import { cluster, node, NOW } from "../decide/build";
 import { only } from "../support/fake-calls";
 import { type Scene, type SceneOptions, scene } from "../support/fake-operation";
 
@@ -180,12 +180,12 @@ describe("draining a node", () => {
         const world = draining([pod("web", { deleting: true }), pod("db", { deleting: true })]);
         const [c1, c2] = world.kube.nodes;
         assert.ok(c1 && c2);
-        world.kube.nodes = [c1, c2, node("c3", { ready: false, readySince: Date.now() - 61_000 })];
+        world.kube.nodes = [c1, c2, node("c3", { ready: false, readySince: NOW - 61_000 })];
         assert.equal(
             await drain(world, 0),
             "2 pods evicted; not waited for, because the kubelet is unreachable: shop/web, shop/db",
         );
-        world.kube.nodes = [c1, c2, node("c3", { ready: false, readySince: Date.now() - 30_000 })];
+        world.kube.nodes = [c1, c2, node("c3", { ready: false, readySince: NOW - 30_000 })];
         await assert.rejects(drain(world, 0), /ending: shop\/web, shop\/db/);
         world.kube.pods = [...world.kube.pods, pod("late")];
         world.kube.nodes = [c1, c2];

@@ -185,14 +185,25 @@ describe("the API server of a node", () => {
 });
 
 describe("pre-flight", () => {
-    it("refuses a host with everything it lacks, and asks nobody", () => {
+    it("refuses a host with everything it lacks", async () => {
         const world = scene({ hostFacts: blankHost("c3", { cpus: 0, memoryMiB: 10 }) });
-        assert.throws(
-            () => preflight(world.operation),
+        await assert.rejects(
+            preflight(world.operation, soon()),
             (error: Error) =>
                 error instanceof RefusedError && /CPUs: 0 found.*; memory: 10 MiB found/.test(error.message),
         );
-        assert.deepEqual(world.calls, []);
-        assert.doesNotThrow(() => preflight(scene().operation));
+        assert.deepEqual(world.calls, ["c3 probe"]);
+        await preflight(scene().operation, soon());
+    });
+
+    it("compares the clocks as they are now: the look that was decided on may be minutes old", async () => {
+        const old = blankHost("c3", { clock: 1 });
+        const now = blankHost("c3");
+        await preflight(scene({ hostFacts: old, target: { probe: async () => now } }).operation, soon());
+        const slow = scene({ hostFacts: now, target: { probe: async () => old } });
+        await assert.rejects(preflight(slow.operation, soon()), /its clock is \d+ s behind the API server's/);
+        const checks = { ...slow.operation.inputs.preflight, maxClockSkew: false } as const;
+        const off = { ...slow.operation, inputs: { ...slow.operation.inputs, preflight: checks } };
+        await preflight(off, soon());
     });
 });

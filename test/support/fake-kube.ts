@@ -1,6 +1,6 @@
 import type { Kube, LeaseObject, PodObject } from "../../provider/adapters/kube";
 import type { ControlNodeObject, EtcdMemberObject, NodeObject } from "../../provider/facts/cluster";
-import { CLUSTER_ID } from "../decide/build";
+import { CLUSTER_ID, NOW } from "../decide/build";
 import { type Calls, recorded } from "./fake-calls";
 import { fakeMke, type MkeObjects } from "./fake-mke";
 
@@ -25,6 +25,7 @@ export function fakeKube(calls: Calls, objects: KubeObjects, answers: Partial<Ku
     const own: Kube = {
         clusterId: async () => CLUSTER_ID,
         isReady: async () => true,
+        now: () => NOW,
         nodes: async () => objects.nodes,
         node: async (name) => objects.nodes.find((node) => node.name === name),
         deleteNode: async (_name, uid) => void (objects.nodes = without(objects.nodes, uid)),
@@ -68,9 +69,11 @@ export function fakeKube(calls: Calls, objects: KubeObjects, answers: Partial<Ku
         deleteLease: async () => true,
         close: () => undefined,
     };
-    return recorded("kube", calls, own, answers, {
+    const kube = recorded("kube", calls, own, answers, {
         evict: ({ namespace, name }, grace) => `${namespace}/${name} ${grace ?? "as it says"}`,
         patchEtcdMember: (name, uid, { leave }) =>
             `${name} ${uid} ${leave === undefined ? "annotated" : `leave=${leave}`}`,
     });
+    // It asks nobody.
+    return { ...kube, now: () => (answers.now === undefined ? NOW : answers.now()) };
 }

@@ -23,10 +23,10 @@ export class World {
         open.add(this);
     }
 
-    /** `settled`: nodes that exist; the other machines are blank. */
-    static async start(settled: readonly string[], speed = 40): Promise<World> {
+    /** `settled`: nodes that exist; the other machines are blank. `clockSkew`: seconds that all are ahead of this process. */
+    static async start(settled: readonly string[], speed = 40, clockSkew = 0): Promise<World> {
         worlds += 1;
-        const sim = await startSimulation({ speed, wobble: false, seed: worlds });
+        const sim = await startSimulation({ speed, wobble: false, seed: worlds, clockSkew });
         for (const [name, last] of Object.entries(ADDRESSES)) {
             sim.host(name, { address: `10.${78 + Math.floor(worlds / 250)}.${worlds % 250}.${last}` });
         }

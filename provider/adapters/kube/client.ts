@@ -2,6 +2,7 @@ import type { Deadline } from "../../deadline";
 import { defined } from "../../defined";
 import type { ControlNodeObject, EtcdMemberObject, NodeObject, NodeTaint } from "../../facts/cluster";
 import type { Host } from "../host";
+import { ApiError } from "../../errors";
 import { type KubeCredentials, readKubeCredentials } from "./credentials";
 import { apiError } from "./errors";
 import { evictionIn } from "./eviction";
@@ -76,6 +77,13 @@ class KubeClient implements Kube {
 
     async isReady(path: "/readyz" | "/readyz/etcd"): Promise<boolean> {
         return (await this.transport.send({ method: "GET", path })).status === OK;
+    }
+
+    now(): number {
+        const { now } = this.transport;
+        if (now !== undefined) return now;
+        const what = "it has named no time in its answers (`Date`), so that no age can be told";
+        throw new ApiError({ stage: "asking the Kubernetes API", host: this.address, what });
     }
 
     async nodes(): Promise<readonly NodeObject[]> {

@@ -7,6 +7,11 @@ export interface Kube {
     clusterId(): Promise<string>;
     /** One group of health checks, e.g. `/readyz` or `/readyz/etcd`. */
     isReady(path: "/readyz" | "/readyz/etcd"): Promise<boolean>;
+    /**
+     * This API server's clock, milliseconds since 1970 and right to a second: its last answer's, and what passed since. Ages of
+     * objects are measured against it (safety.md 22). Throws ApiError where no answer has named the time.
+     */
+    now(): number;
 
     nodes(): Promise<readonly NodeObject[]>;
     node(name: string): Promise<NodeObject | undefined>;

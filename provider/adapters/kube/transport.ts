@@ -30,6 +30,13 @@ export interface HttpResponse {
     readonly text: string;
 }
 
+/** What the server's clock said, and when that was heard. */
+interface Heard {
+    /** Milliseconds since 1970. */
+    readonly date: number;
+    readonly at: number;
+}
+
 /**
  * HTTPS to one API server, over streams that a host opens. It answers whatever the server says; only a server that cannot
  * be talked to is an error. Plain `node:https`, because client-node has no way to `/readyz/etcd`, cuts a Lease's times to
@@ -38,6 +45,7 @@ export interface HttpResponse {
 export class KubeTransport {
     private readonly agent: TunnelAgent;
     private readonly slots = new Slots(MAX_CALLS);
+    private heard: Heard | undefined;
 
     constructor(
         private readonly via: Host,
@@ -51,6 +59,11 @@ export class KubeTransport {
 
     send(request: HttpRequest): Promise<HttpResponse> {
         return this.slots.run(() => this.sendNow(request));
+    }
+
+    /** The server's clock: the `Date` of its last answer, and what passed since; undefined where none named it. */
+    get now(): number | undefined {
+        return this.heard && this.heard.date + (performance.now() - this.heard.at);
     }
 
     close(): void {
@@ -86,11 +99,17 @@ export class KubeTransport {
         };
         return new Promise((resolve, reject) => {
             const request = startRequest(options, (response) => {
+                this.hear(response.headers.date);
                 readAll(response).then((text) => resolve({ status: response.statusCode ?? 0, text }), reject);
             });
             request.on("error", reject);
             request.end(content);
         });
+    }
+
+    private hear(date: string | undefined): void {
+        const named = Date.parse(date ?? "");
+        if (!Number.isNaN(named)) this.heard = { date: named, at: performance.now() };
     }
 
     private describe({ method, path }: HttpRequest, cause: unknown): MkeError {

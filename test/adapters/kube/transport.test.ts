@@ -4,7 +4,7 @@ import { createServer, type Server as HttpsServer } from "node:https";
 import { after, afterEach, before, describe, it } from "mocha";
 import { openKube } from "../../../provider/adapters/kube/client";
 import type { KubeCredentials } from "../../../provider/adapters/kube/credentials";
-import { ConnectionError, type MkeError } from "../../../provider/errors";
+import { ApiError, ConnectionError, type MkeError } from "../../../provider/errors";
 import type { Kube } from "../../../provider/adapters/kube";
 import { loopbackHost } from "../../support/loopback-host";
 import { TestCa } from "../../support/pki";
@@ -16,6 +16,8 @@ describe("the connection to an API server", () => {
     let silent: Server;
     /** Whose connections the server accepted. */
     let clientNames: string[] = [];
+    /** `Date` of its answers; undefined: none. */
+    let date: string | undefined;
     const opened: Kube[] = [];
 
     before(async () => {
@@ -27,6 +29,8 @@ describe("the connection to an API server", () => {
         server.keepAliveTimeout = 0;
         server.on("secureConnection", (socket) => clientNames.push(String(socket.getPeerCertificate().subject.CN)));
         server.on("request", (_request, response) => {
+            if (date === undefined) response.sendDate = false;
+            else response.setHeader("date", date);
             response.end(JSON.stringify({ metadata: { uid: "the uid" } }));
         });
         silent = createTcpServer();
@@ -35,6 +39,7 @@ describe("the connection to an API server", () => {
     afterEach(() => {
         for (const kube of opened.splice(0)) kube.close();
         clientNames = [];
+        date = undefined;
     });
     after(() => {
         server.closeAllConnections();
@@ -52,6 +57,19 @@ describe("the connection to an API server", () => {
     it("presents the admin's certificate and checks the server's against the CA and the name localhost", async () => {
         assert.equal(await open(portOf(server)).clusterId(), "the uid");
         assert.deepEqual(clientNames, ["kubernetes-admin"]);
+    });
+
+    it("tells the server's time, which is not this machine's, and none where no answer named it", async () => {
+        const kube = open(portOf(server));
+        assert.throws(() => kube.now(), ApiError);
+        await kube.clusterId();
+        assert.throws(() => kube.now(), /no time in its answers/);
+        const named = Date.parse("2031-02-03T04:05:06Z");
+        date = new Date(named).toUTCString();
+        const asked = performance.now();
+        await kube.clusterId();
+        const now = kube.now();
+        assert.ok(now >= named && now <= named + performance.now() - asked, new Date(now).toISOString());
     });
 
     it("refuses a server of another CA and sends it nothing", async () => {

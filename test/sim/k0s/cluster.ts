@@ -162,6 +162,7 @@ export class SimCluster {
             events.add("object", `ControlNode ${name} ${change}`);
         } else if (resource === RESOURCES.nodes && change === "deleted") {
             events.add("node", `${name} deleted`);
+            this.store.delete(RESOURCES.leases, name, "kube-node-lease");
             for (const pod of this.store.list(RESOURCES.pods)) {
                 const { metadata, spec } = pod;
                 if (spec?.["nodeName"] === name) this.store.delete(RESOURCES.pods, metadata.name, metadata.namespace);

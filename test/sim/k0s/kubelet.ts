@@ -6,12 +6,18 @@ import type { SimCluster } from "./cluster";
 import type { NodeConfig } from "./node-config";
 import { newNode, nodeStatus, type NodeTraits, readyCondition } from "./objects";
 
+/** Where kubelets have their Leases, each named as its Node. */
+export const NODE_LEASES = "kube-node-lease";
+
 /** Without an API that answers, it asks again. */
 const RETRY = 1;
 
 /** The kubelet of one host: its Node, Ready while it lives. It registers only once; a deleted Node stays away. */
 export class Kubelet {
     private alive = false;
+    /** Simulated seconds of its last start and of its end. */
+    private since = 0;
+    private ended = 0;
     private readonly timers = new Set<SimTimer>();
     private readonly traits: NodeTraits;
 
@@ -36,6 +42,12 @@ export class Kubelet {
         return this.alive;
     }
 
+    /** Simulated second in which it last renewed its Lease. */
+    get renewedAt(): number {
+        const until = this.alive ? this.host.world.clock.now : this.ended;
+        return this.since + Math.floor((until - this.since) / TIMING.kubeletRenews) * TIMING.kubeletRenews;
+    }
+
     /** `readyAfter`: seconds until its Node is Ready. */
     start(readyAfter: number): void {
         this.alive = true;
@@ -55,6 +67,7 @@ export class Kubelet {
     stop(): void {
         if (!this.alive) return;
         this.alive = false;
+        this.ended = this.host.world.clock.now;
         for (const timer of this.timers) timer.cancel();
         this.timers.clear();
         this.noticeDeath(this.within(TIMING.nodeNotReady));
@@ -90,8 +103,19 @@ export class Kubelet {
             node.status = { ...nodeStatus(this.host, this.traits), conditions };
         });
         if (before === undefined) this.host.world.events.add("node", `${name} NotReady`);
-        this.cluster.kubelets.set(name, this);
+        this.holdLease();
         return before === undefined;
+    }
+
+    /** It goes with its Node, which owns it, and comes with it only: the kubelet makes none without. */
+    private holdLease(): void {
+        const { store, kubelets } = this.cluster;
+        const { name } = this.traits;
+        this.since = this.host.world.clock.now;
+        kubelets.set(name, this);
+        if (store.get(RESOURCES.leases, name, NODE_LEASES) !== undefined) return;
+        const spec = { holderIdentity: name, leaseDurationSeconds: TIMING.kubeletLease };
+        store.create(RESOURCES.leases, { metadata: { name, namespace: NODE_LEASES }, spec });
     }
 
     private setReady(ready: boolean | "unknown"): void {

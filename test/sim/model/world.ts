@@ -20,6 +20,8 @@ export interface World {
     readonly downloads: Map<string, Buffer>;
     /** Fresh Nodes go NotReady once, as real ones do. */
     readonly wobble: boolean;
+    /** Seconds that the clocks of all machines are ahead of this process's. */
+    readonly clockSkew: number;
     /** Servers that take connections to a controller's ports. */
     readonly servers: {
         api(host: SimHost, stream: Duplex): void;

@@ -45,7 +45,7 @@ function machine(host: SimHost): Line[] {
         ["memory-kib", memoryMiB * 1024],
         ["cgroup", cgroup],
         ["disk-free-kib", diskFreeMiB * 1024],
-        ["clock", Math.floor(Date.now() / 1000) + clockSkew],
+        ["clock", Math.floor(Date.now() / 1000) + host.world.clockSkew + clockSkew],
         ["selinux", selinux],
         ["init", init],
     ];

@@ -9,6 +9,7 @@ import { EtcdError } from "../model/etcd";
 import type { SimHost } from "../model/host";
 import type { World } from "../model/world";
 import { serveObjects } from "./api-objects";
+import { withRenewals } from "./kubelet-leases";
 import { type ApiRequest, type ApiResponse, parseTarget, StatusError } from "./api-request";
 
 /** Times that the simulation stores in simulated time; clients compare their age with real clocks. */
@@ -55,7 +56,10 @@ export class ApiServers {
             const { status, content } = await this.respond(host, daemon, incoming, request);
             if (!daemon.apiRuns || host.units.daemon !== daemon) return void incoming.socket.destroy();
             const isText = typeof content === "string";
-            response.writeHead(status, { "content-type": isText ? "text/plain" : "application/json" });
+            response.writeHead(status, {
+                "content-type": isText ? "text/plain" : "application/json",
+                date: new Date(this.wall(Date.now())).toUTCString(),
+            });
             response.end(isText ? content : this.render(content));
         } catch (error) {
             this.world().events.add("problem", `the simulated API failed: ${(error as Error).stack}`, {
@@ -99,7 +103,9 @@ export class ApiServers {
             const values = { body: JSON.stringify(request.body ?? null) };
             this.world().events.add("api-write", `${request.method} ${request.path}`, { host: host.name, values });
         }
-        return serveObjects(cluster, target, request);
+        const response = serveObjects(cluster, target, request);
+        const { clock } = this.world();
+        return withRenewals(cluster, target, response, (second) => this.wall(clock.wallOf(second) + clock.drift));
     }
 
     /** `/readyz/etcd` with a hung etcd: 500 after 2.0 s (observed.md). */
@@ -119,11 +125,19 @@ export class ApiServers {
         throw new EtcdError(14, "request timed out");
     }
 
+    /** What the machines' clocks say at a moment of this process's. */
+    private wall(milliseconds: number): number {
+        return milliseconds + this.world().clockSkew * 1000;
+    }
+
     private render(content: object): string {
         const { drift } = this.world().clock;
+        const shown = (time: string): Date => new Date(this.wall(Date.parse(time) + drift));
         return JSON.stringify(content, (key, value: unknown) => {
             if (!TIME_FIELDS.has(key) || typeof value !== "string") return value;
-            return new Date(Date.parse(value) + drift).toISOString().replace(/\.\d+Z$/, "Z");
+            return shown(value)
+                .toISOString()
+                .replace(/\.\d+Z$/, "Z");
         });
     }
 }
