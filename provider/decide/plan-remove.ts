@@ -31,7 +31,7 @@ import { howToLeave, type LeaveMethod, mayRemove } from "./quorum";
 import { NOT_BEGUN_ADVICE, type Refusal, refuse } from "./refusal";
 import { checkClaim } from "./plan-claim";
 import { isHealthy, isNodeOf } from "./scenario";
-import { strandedWorkers } from "./stranded";
+import { accessWithout, strandedWorkers } from "./stranded";
 import { isOfAnotherMachine, successorOf } from "./successor";
 
 /**
@@ -212,12 +212,11 @@ function refuseQuorum(situation: RemovalSituation, { steps, verdict }: Course): 
 }
 
 function refuseStranding(situation: RemovalSituation, { verdict }: Course): Refusal | undefined {
-    const { inputs, apiAccess = "controllers", cluster } = situation;
+    const { inputs, cluster, peerAddress } = situation;
     // A controller that is dead or gone strands nobody any more.
-    if (verdict?.member?.health !== "healthy" || inputs.allowStrandedWorkers || apiAccess !== "controllers") {
-        return undefined;
-    }
-    const stranded = strandedWorkers(cluster, subjectAddresses(situation));
+    if (verdict?.member?.health !== "healthy" || inputs.allowStrandedWorkers) return undefined;
+    const own = [peerAddress, inputs.host ?? peerAddress, ...verdict.member.peerHosts];
+    const stranded = strandedWorkers(cluster, subjectAddresses(situation), accessWithout(own, situation));
     if (stranded.length === 0) return undefined;
     return {
         ...refuse("workers would lose the API with this controller", stranded, "stranded-workers"),

@@ -5,9 +5,10 @@ import type { VerdictReport } from "./etcd-verdict";
 import type { Ownership } from "./identity";
 import type { AddSteps, RemoveSteps, Scenario } from "./matrix-steps";
 import type { LeaveMethod } from "./quorum";
+import type { ApiAccess } from "./stranded";
 
 /** Everything a decision is made on: found by one look at a host and a cluster, plus what state and program say. */
-export interface Situation {
+export interface Situation extends ApiAccess {
     readonly role: Role;
     readonly host: HostFacts;
     readonly cluster: ClusterFacts;
@@ -22,11 +23,6 @@ export interface Situation {
     readonly targetEtcd?: TargetEtcd | "hangs";
     /** Record found in the lock, in addition to the one in the host's marker (safety.md 11). */
     readonly record?: OperationRecord;
-    /**
-     * How workers reach the API: `external` and `node-local` depend on no single controller (safety.md 20). Default: through
-     * the controllers themselves.
-     */
-    readonly apiAccess?: "external" | "node-local" | "controllers";
     readonly inputs: PlanInputs;
 }
 

@@ -16,6 +16,8 @@ export interface ClusterFacts {
     readonly now: number;
     /** True when the `MkeConfig` CRD exists. */
     readonly mke: boolean;
+    /** Addresses that the helper finds for the names by which workers reach the API; absent: it finds none. */
+    readonly resolved?: Readonly<Record<string, readonly string[]>>;
 }
 
 export interface HelperFacts {

@@ -24,7 +24,7 @@ import type { Situation } from "./look";
 import { tokensOfThisProcess } from "./ownership";
 import type { Session } from "./session";
 import type { NodeOutputs } from "./state";
-import { apiAccessOf } from "../adapters/k0s/api-address";
+import { apiAccessOf, externalHostOf } from "../adapters/k0s/api-address";
 
 /** States every normal join or leave passes through last up to 15 s (observed.md). Never longer than `timeouts.ready`. */
 const PASSING_SECONDS = 30;
@@ -119,7 +119,7 @@ function shared(
         state,
         apiAccess: apiAccessOf(config),
         inputs: { host, owner, adopt, onUnreachable, allowStrandedWorkers, minControllers, maxControllers },
-        ...defined({ targetEtcd, record }),
+        ...defined({ targetEtcd, record, externalAddress: externalHostOf(config) }),
     };
 }
 

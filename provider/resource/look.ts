@@ -14,6 +14,7 @@ import { readShared } from "../facts/shared-view";
 import type { HostFacts } from "../facts/host";
 import type { NodeInputs } from "../inputs";
 import { tellingProgress } from "../progress";
+import { withResolvedServers } from "./worker-servers";
 import { isUnreachable, OwnHelperError, probePaths, type Session } from "./session";
 
 /** Everything a decision is made on, from one look. */
@@ -47,7 +48,10 @@ const ETCD_PATIENCE = 3000;
 /** For a decision. `lease`: our lock, which every healthy member's API server must show (safety.md 9). */
 export function look(session: Session, remembered: Remembered, lease?: LeaseObject): Promise<Situation> {
     const options = defined({ lease });
-    const view = readCluster(session.cluster, options, Deadline.afterSeconds(LOOK_SECONDS));
+    const deadline = Deadline.afterSeconds(LOOK_SECONDS);
+    const view = readCluster(session.cluster, options, deadline).then((facts) =>
+        withResolvedServers(session, facts, deadline),
+    );
     return lookAt(session, remembered, view, () => probeHost(session, session.inputs.timeouts.connect));
 }
 

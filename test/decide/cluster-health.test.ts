@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "mocha";
 import { clusterProblems } from "../../provider/decide/cluster-health";
-import { strandedWorkers } from "../../provider/decide/stranded";
-import { API_SERVER_ANNOTATION } from "../../provider/decide/names";
 import type { ClusterFacts } from "../../provider/facts/cluster";
 import { cluster, controlNode, etcdMember, member, memberId, node, NOW } from "./build";
 
@@ -96,28 +94,5 @@ describe("the health of a cluster", () => {
         const what = "controller c2 runs k0s v1.35.4+k0s.0, c1 v1.36.3+k0s.2";
         assert.deepEqual(problems({ controlNodes: [controlNode("c2", old)] }), [[what, false, "version-mismatch"]]);
         assert.deepEqual(problems({ controlNodes: [controlNode("c9", old)] }), []);
-    });
-});
-
-describe("stranded workers", () => {
-    const through = (server: string | undefined) =>
-        strandedWorkers(
-            cluster({
-                nodes: [
-                    node("c1"),
-                    node("w1", { annotations: server === undefined ? {} : { [API_SERVER_ANNOTATION]: server } }),
-                ],
-            }),
-            ["10.0.0.3"],
-        );
-
-    it("are those that reach the API through the controller that leaves", () => {
-        assert.deepEqual(through("https://10.0.0.3:6443"), ["worker w1 reaches the API through 10.0.0.3"]);
-        assert.deepEqual(through("https://10.0.0.2:6443"), []);
-    });
-
-    it("are also those of which nobody knows", () => {
-        assert.deepEqual(through(undefined), ["it is not known which API server worker w1 uses"]);
-        assert.equal(through("nonsense").length, 1);
     });
 });

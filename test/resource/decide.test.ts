@@ -145,11 +145,19 @@ describe("deciding a removal", () => {
     });
 
     it("strands no workers, whose way to the API is in the cluster's configuration", () => {
-        const served = node("w1", { annotations: { "pulumi-mke/api-server": `https://${address("c3")}:6443` } });
-        const seen = situation({ cluster: cluster({ nodes: [...cluster().nodes, served] }) });
-        assert.equal(refused(decideRemove(session(), seen, knowledge)).topic, "stranded-workers");
-        const external = { spec: { api: { externalAddress: "k8s.example.com" } } };
-        assert.equal(decideRemove(session({ config: external }), seen, knowledge).kind, "remove");
+        const through = (server: string) => {
+            const served = node("w1", { annotations: { "pulumi-mke/api-server": `https://${server}:6443` } });
+            return situation({ cluster: cluster({ nodes: [...cluster().nodes, served] }) });
+        };
+        const external = session({ config: { spec: { api: { externalAddress: "k8s.example.com:8443" } } } });
+        for (const [some, server] of [
+            [session(), address("c3")],
+            [external, address("c3")],
+            [session(), "k8s.example.com"],
+        ] as const) {
+            assert.equal(refused(decideRemove(some, through(server), knowledge)).topic, "stranded-workers");
+        }
+        assert.equal(decideRemove(external, through("k8s.example.com"), knowledge).kind, "remove");
     });
 });
 

@@ -55,6 +55,7 @@ export function fakeHost(
         cleanUp: async () => ({ left: [] }),
         connect: async () => Promise.reject(new Error("a fake host connects to nothing")),
         reach: async () => "open",
+        resolve: async () => new Map(),
     };
     return recorded(name, calls, own, answers, {
         probe: () => "",
@@ -78,5 +79,6 @@ export function fakeHost(
         reset: (_k0sPath, { dataDir }) => dataDir,
         cleanUp: ({ dataDir }, k0sPath) => `${dataDir} ${k0sPath}`,
         reach: (host, port) => `${host}:${port}`,
+        resolve: (names) => names.join(" "),
     });
 }

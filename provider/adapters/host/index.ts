@@ -89,6 +89,8 @@ export interface Host {
     connect(host: string, port: number, deadline: Deadline): Promise<Duplex>;
     /** Can the host reach that port? A refusal counts as reachable: the packet arrived and came back (safety.md 16). */
     reach(host: string, port: number, deadline: Deadline): Promise<"open" | "refused" | "blocked">;
+    /** Addresses of these names as this host sees them; names that it cannot resolve are left out. */
+    resolve(names: readonly string[], deadline: Deadline): Promise<ReadonlyMap<string, readonly string[]>>;
 }
 
 /** `reread`: the service's definition was changed; what runs goes on as it is. */

@@ -42,6 +42,7 @@ export const PROGRAM_NAMES = [
     "selinux-label",
     "find-units",
     "unit",
+    "resolve",
 ] as const;
 
 export type ProgramName = (typeof PROGRAM_NAMES)[number];

@@ -230,6 +230,14 @@ export class SshHost implements Host {
         }
     }
 
+    async resolve(names: readonly string[], deadline: Deadline): Promise<ReadonlyMap<string, readonly string[]>> {
+        const values = { NAMES: lines(names, this.address) };
+        const found = linesOf(await this.run("resolve", values, "resolving names", "failed", deadline));
+        const pairs = found.map((line) => line.split(" ") as [string, string]);
+        const addresses = (name: string): string[] => pairs.flatMap(([one, address]) => (one === name ? address : []));
+        return new Map([...new Set(pairs.map(([name]) => name))].map((name) => [name, addresses(name)]));
+    }
+
     private async run(
         name: ProgramName,
         values: ProgramValues,

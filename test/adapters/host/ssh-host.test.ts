@@ -126,6 +126,12 @@ describeOverSshd("a host over a real sshd", (scene) => {
         assert.equal(await scene.host.reach(HOST, await freePort(), soon()), "refused");
     });
 
+    it("says where names lead, and leaves out those that lead nowhere", async () => {
+        const found = await scene.host.resolve(["localhost", "no-such-name.invalid", "-x"], soon());
+        assert.deepEqual([...found.keys()], ["localhost"]);
+        assert.match(found.get("localhost")?.join(" ") ?? "", /127\.0\.0\.1|::1/);
+    });
+
     it("ends a program at the deadline, on the host too", async () => {
         const pidFile = join(scene.directory, "pid");
         const k0s = fakeK0s(scene.directory, `echo $$ >${pidFile}.new; mv ${pidFile}.new ${pidFile}; exec sleep 600`);

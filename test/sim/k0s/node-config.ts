@@ -7,6 +7,7 @@ interface RawConfig {
     readonly spec?: {
         readonly api?: { readonly address?: string; readonly externalAddress?: string; readonly port?: number };
         readonly storage?: { readonly etcd?: { readonly peerAddress?: string } };
+        readonly network?: { readonly nodeLocalLoadBalancing?: { readonly enabled?: boolean } };
     };
 }
 

@@ -8,6 +8,9 @@ import { Kubelet } from "./kubelet";
 import { decodeToken } from "./token";
 
 const RETRY = 5;
+/** The kubelet's own where the cluster has node-local load balancing; kubelet.conf stays as it is (k0s 1.36.3, nllb). */
+export const NLLB_KUBECONFIG = "/run/k0s/nllb/kubeconfig.yaml";
+const NODE_LOCAL = "https://127.0.0.1:7443";
 
 interface Kubeconfig {
     readonly clusters?: readonly { readonly cluster?: Readonly<Record<string, string>> }[];
@@ -36,6 +39,7 @@ export class WorkerDaemon extends K0sDaemon {
     }
 
     protected stopped(): void {
+        this.host.files.remove(NLLB_KUBECONFIG);
         this.kubelet?.stop();
     }
 
@@ -70,6 +74,9 @@ export class WorkerDaemon extends K0sDaemon {
         files.write(`${dataDir}/kubelet.conf`, kubeconfig(server, cluster.pki.ca, cluster.pki.kubelet), 0o600);
         files.write(`${dataDir}/worker-profile.yaml`, "{}\n");
         files.write("/run/k0s/kubelet/ca.crt", cluster.pki.ca);
+        if (hasNodeLocal(cluster)) {
+            files.write(NLLB_KUBECONFIG, kubeconfig(NODE_LOCAL, cluster.pki.ca, cluster.pki.kubelet), 0o600);
+        }
         files.mkdir(kubeletRootDir);
     }
 
@@ -89,6 +96,12 @@ export class WorkerDaemon extends K0sDaemon {
         const { tokenFile } = this.config;
         return tokenFile === undefined ? undefined : this.host.files.text(tokenFile);
     }
+}
+
+/** Part of the worker profile, which the controllers make of the cluster's configuration. */
+function hasNodeLocal({ daemons }: SimCluster): boolean {
+    const [controller] = daemons;
+    return controller?.config.raw.spec?.network?.nodeLocalLoadBalancing?.enabled === true;
 }
 
 function serverIn(text: string): string {

@@ -10,6 +10,8 @@ export type Route =
 export class Network {
     private readonly machines = new Map<string, SimHost>();
     private readonly balancers = new Map<string, readonly SimHost[]>();
+    /** What the network's name server knows besides the names of the machines. */
+    readonly names = new Map<string, readonly string[]>();
 
     add(host: SimHost): void {
         for (const address of host.addresses) {
@@ -27,13 +29,17 @@ export class Network {
         this.balancers.set(address, hosts);
     }
 
+    addressesOf(name: string): readonly string[] {
+        return this.names.get(name) ?? this.byName(name)?.addresses ?? [];
+    }
+
     /** `from` undefined: from outside, through the bastion. */
     route(from: SimHost | undefined, address: string, port: number): Route {
         if (from !== undefined && !from.powered) return { verdict: "blocked", host: undefined };
         if (from !== undefined && isLoopback(address)) return this.arrive(from, port, true);
         const backends = this.balancers.get(address);
         if (backends !== undefined) return this.balanced(from, backends, port);
-        const host = this.machines.get(address) ?? this.byName(address);
+        const host = this.machines.get(address) ?? this.named(address);
         if (host === undefined || !host.powered || host.drops(from, port)) return { verdict: "blocked", host };
         return this.arrive(host, port, host === from);
     }
@@ -46,6 +52,11 @@ export class Network {
     private arrive(host: SimHost, port: number, fromItself: boolean): Route {
         const accept = host.listener(port, fromItself);
         return accept === undefined ? { verdict: "refused", host } : { verdict: "open", host, accept };
+    }
+
+    private named(name: string): SimHost | undefined {
+        const [address = name] = this.names.get(name) ?? [];
+        return this.machines.get(address) ?? this.byName(name);
     }
 
     private byName(name: string): SimHost | undefined {

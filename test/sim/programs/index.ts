@@ -38,6 +38,7 @@ const PROGRAMS: Readonly<Record<ProgramName, Program>> = {
     "selinux-label": material.selinuxLabel,
     "find-units": material.findUnits,
     unit: material.unit,
+    resolve: material.resolve,
 };
 
 /** Values that hold secrets or bulk are not kept in the log of events. */

@@ -97,3 +97,10 @@ function describe({ files }: SimHost, path: string): string {
     const sum = content === undefined ? "-" : createHash("sha256").update(content).digest("hex");
     return `${content === undefined ? "directory" : "file"} ${mode.toString(8)} ${user} ${group} ${sum}`;
 }
+
+/** As the network's name server has them. */
+export const resolve: Program = ({ world: { network } }, values) =>
+    values
+        .lines("NAMES")
+        .flatMap((name) => network.addressesOf(name).map((address) => `${name} ${address}\n`))
+        .join("");

@@ -1,6 +1,7 @@
 import { ControllerDaemon } from "../k0s/controller";
 import { databasePath } from "../k0s/pki-files";
 import { K0sDaemon } from "../k0s/daemon";
+import { NLLB_KUBECONFIG } from "../k0s/worker";
 import type { SimHost } from "../model/host";
 import { versionOfProgram } from "../model/k0s-program";
 import { parse } from "yaml";
@@ -111,7 +112,7 @@ function data(host: SimHost, values: Values): Line[] {
         yesNo("etcd-member", files.isDirectory(`${dataDir}/etcd/member`)),
         yesNo("etcd-database", files.isFile(databasePath(dataDir))),
         yesNo("kubelet-conf", hasConf),
-        ...(hasConf ? [["api-server", kubeconfigCluster(host, dataDir)?.["server"] ?? ""] as const] : []),
+        ...(hasConf ? [["api-server", apiServer(host, dataDir)] as const] : []),
         ...(files.isDirectory(dataDir) ? [["data-entries-b64", base64(entries.join("\n"))] as const] : []),
         ...kubeletEntries(host, values.get("KUBELET_ROOT_DIR")),
     ];
@@ -122,8 +123,17 @@ function kubeletEntries({ files }: SimHost, directory: string): Line[] {
     return [["kubelet-entries-b64", base64(files.list(directory).join("\n"))]];
 }
 
+function apiServer(host: SimHost, dataDir: string): string {
+    const nodeLocal = clusterOf(host, NLLB_KUBECONFIG);
+    return (nodeLocal ?? kubeconfigCluster(host, dataDir))?.["server"] ?? "";
+}
+
 function kubeconfigCluster(host: SimHost, dataDir: string): Readonly<Record<string, string>> | undefined {
-    const text = host.files.text(`${dataDir}/kubelet.conf`);
+    return clusterOf(host, `${dataDir}/kubelet.conf`);
+}
+
+function clusterOf(host: SimHost, kubeconfig: string): Readonly<Record<string, string>> | undefined {
+    const text = host.files.text(kubeconfig);
     if (text === undefined) return undefined;
     const config = parse(text) as { clusters?: { cluster?: Record<string, string> }[] } | null;
     return config?.clusters?.[0]?.cluster;

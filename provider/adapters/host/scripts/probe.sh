@@ -239,7 +239,13 @@ binary() {
 }
 
 from_kubeconfig() {
-    sed -n "s/^[- ]*$1: *//p" "$data/kubelet.conf" 2>/dev/null | head -n 1 | tr -d "\"' \t"
+    sed -n "s/^[- ]*$1: *//p" "${2:-$data/kubelet.conf}" 2>/dev/null | head -n 1 | tr -d "\"' \t"
+}
+
+# With node-local load balancing the kubelet runs with a kubeconfig of its own, and kubelet.conf goes on naming a controller.
+NODE_LOCAL=/run/k0s/nllb/kubeconfig.yaml
+api_server() {
+    if [ -e "$NODE_LOCAL" ]; then from_kubeconfig server "$NODE_LOCAL"; else from_kubeconfig server; fi
 }
 
 authorities() {
@@ -260,7 +266,7 @@ data() {
     if [ -e "$data/etcd/member/snap/db" ]; then say etcd-database yes; else say etcd-database no; fi
     if [ -e "$data/kubelet.conf" ]; then
         say kubelet-conf yes
-        say api-server "$(from_kubeconfig server)"
+        say api-server "$(api_server)"
     else
         say kubelet-conf no
     fi
