@@ -33,9 +33,14 @@ export function versionConflicts(versions: Versions): string[] {
     return [
         ...(installs === undefined ? [] : installProblems(installs, cluster.helper.k0sVersion)),
         ...versionProblems(cluster, { nodeNames: [nodeName], memberIds: [] }).map(({ what }) => what),
-        ...plans.filter(({ state }) => !ENDED_PLANS.has(state)).map(describePlan),
+        ...unfinishedPlans(plans).map(describePlan),
         ...(mkeConfig === undefined ? [] : upgradeProblems(mkeConfig, cluster.nodes, nodeName)),
     ];
+}
+
+/** Those that autopilot has not finished with. */
+export function unfinishedPlans(plans: readonly PlanObject[]): PlanObject[] {
+    return plans.filter(({ state }) => !ENDED_PLANS.has(state));
 }
 
 /** A controller joins with the cluster's own version; a worker's may be older, by minor version also never newer. */

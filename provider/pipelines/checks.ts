@@ -28,6 +28,11 @@ export async function checkBeforeJoin(operation: HostOperation, controllers: rea
     );
 }
 
+/** Nothing else starts while versions move, repairs included (safety.md 22). Only a refusal is told. */
+export async function refuseWhileVersionsMove(operation: Operation): Promise<void> {
+    await checkVersions(operation, false);
+}
+
 /** Nothing is taken away while versions move (safety.md 22), for either role. */
 export async function checkVersionsBeforeRemoval(operation: Operation): Promise<void> {
     await runStage(operation.log, "comparing versions", CHECK_SECONDS, () => checkVersions(operation, false));

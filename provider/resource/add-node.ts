@@ -11,6 +11,7 @@ import { addWorker, continueWorker } from "../pipelines/add-worker";
 import type { HostOperation } from "../stages/operation";
 import { correctSettings } from "../pipelines/reinstall-node";
 import { adoptNode, restartNode, waitForReady } from "../pipelines/settle-node";
+import { refuseWhileVersionsMove } from "../pipelines/checks";
 import { undoJoin } from "../pipelines/undo-join";
 import { decideAdd, decideSettled, type Knowledge, refuseIfSaid } from "./decide";
 import { look, type Remembered } from "./look";
@@ -51,6 +52,8 @@ export async function performAdd(
     started: (operation: HostOperation) => void,
 ): Promise<HostOperation> {
     const { operation, plan } = await prepare(addition, held);
+    // A join compares versions itself, once the host is checked.
+    if (plan.undo !== undefined || plan.steps.kind !== "join") await refuseWhileVersionsMove(operation);
     // What an earlier run left on the host is there already, whatever happens now.
     operation.progress.hostChanged = plan.resumes !== undefined;
     started(operation);

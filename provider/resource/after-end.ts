@@ -2,6 +2,7 @@ import { Deadline } from "../deadline";
 import { refuseForeignContent, refuseOtherDirectories } from "../decide/directories";
 import { isOurs } from "../decide/identity";
 import { isAfterEnd } from "../decide/last-controller";
+import { refuseBesideK0sctl } from "../decide/others-at-work";
 import { openHost } from "../adapters/ssh/pool";
 import type { Host } from "../adapters/host";
 import { ConnectionError } from "../errors";
@@ -13,7 +14,7 @@ import { resetMachine } from "../pipelines/remove-worker";
 import { runStage } from "../stages/stage";
 import { tellingProgress } from "../progress";
 import { stopService } from "../stages/reset-host";
-import { refuseIfSaid } from "./decide";
+import { refusedBy } from "./decide";
 import { logOf, probePaths } from "./session";
 import { inputsOf, type NodeOutputs } from "./state";
 
@@ -58,8 +59,9 @@ async function resetOurs(
         log.line(`its cluster has ended, and nothing is done on ${inputs.host}: ${why}`);
         return;
     }
-    const unsafe = refuseOtherDirectories({ role: inputs.role, host }) ?? refuseForeignContent(host);
-    if (unsafe !== undefined) refuseIfSaid(unsafe, inputs.host);
+    const unsafe =
+        refuseBesideK0sctl(host) ?? refuseOtherDirectories({ role: inputs.role, host }) ?? refuseForeignContent(host);
+    if (unsafe !== undefined) throw refusedBy(unsafe, inputs.host);
     const progress = { hostChanged: true, installedBinary };
     const machine: Machine = { kind, inputs, log, target, hostFacts: host, progress };
     log.line("its cluster has ended: only the machine is reset");

@@ -11,6 +11,7 @@ import {
 } from "../decide/plan";
 import { isOtherMachine } from "../decide/identity";
 import { nodeNameOf, peerAddressOf } from "../decide/names";
+import { refuseBesideK0sctl } from "../decide/others-at-work";
 import { planRebuild } from "../decide/rebuild";
 import { isRefusal, type Refusal } from "../decide/refusal";
 import { type Repair, repairFor } from "../decide/repair";
@@ -94,14 +95,13 @@ type AddOnHost = AddPlan & { readonly host: HostFacts };
 export function decideAdd(session: Session, situation: Situation, knowledge: Knowledge): AddOnHost | Refusal {
     const { host } = situation;
     if (host === undefined) return unreachable(situation);
-    if (host.k0sctlLock !== undefined) return lockedByK0sctl(host.k0sctlLock.holder);
-    const plan = planAdd({ ...shared(session, situation, knowledge), host });
+    const plan = refuseBesideK0sctl(host) ?? planAdd({ ...shared(session, situation, knowledge), host });
     return isRefusal(plan) ? plan : { ...plan, host };
 }
 
 export function decideRemove(session: Session, situation: Situation, knowledge: Knowledge): Removal {
-    if (situation.host?.k0sctlLock !== undefined) return lockedByK0sctl(situation.host.k0sctlLock.holder);
-    return orKeepHelper(session, planRemove(removalSituation(session, situation, knowledge)));
+    const busy = refuseBesideK0sctl(situation.host);
+    return busy ?? orKeepHelper(session, planRemove(removalSituation(session, situation, knowledge)));
 }
 
 function shared(
@@ -120,17 +120,6 @@ function shared(
         apiAccess: apiAccessOf(config),
         inputs: { host, owner, adopt, onUnreachable, allowStrandedWorkers, minControllers, maxControllers },
         ...defined({ targetEtcd, record, externalAddress: externalHostOf(config) }),
-    };
-}
-
-/** Its lock is stale 30 s after its last touch (k0s-interfaces.md 7.4), so a look again may find it gone. */
-function lockedByK0sctl(holder: string): Refusal {
-    return {
-        kind: "refuse",
-        what: `k0sctl works on this host (${holder})`,
-        evidence: [],
-        topic: "lock-held",
-        lookAgain: true,
     };
 }
 
@@ -166,9 +155,11 @@ export function refuseIfSaid<P extends { readonly kind: string }>(
     plan: P,
     host: string,
 ): asserts plan is Exclude<P, Refusal> {
-    if (!isRefusal(plan)) return;
-    const { what, evidence, topic, advice } = plan;
-    throw new RefusedError({
+    if (isRefusal(plan)) throw refusedBy(plan, host);
+}
+
+export function refusedBy({ what, evidence, topic, advice }: Refusal, host: string): RefusedError {
+    return new RefusedError({
         stage: "deciding",
         host,
         what,
@@ -206,7 +197,8 @@ export function decideRepair(
 export function decideRebuild(session: Session, situation: Situation, knowledge: Knowledge): Removal {
     const { host } = situation;
     if (host === undefined) return unreachable(situation);
-    if (host.k0sctlLock !== undefined) return lockedByK0sctl(host.k0sctlLock.holder);
+    const busy = refuseBesideK0sctl(host);
+    if (busy !== undefined) return busy;
     const removal = removalSituation(session, situation, knowledge);
     const again = isOtherMachine(host, knowledge.state) ? rejoining(session, host) : situation;
     return orKeepHelper(session, planRebuild({ ...removal, host }, again));

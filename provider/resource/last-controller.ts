@@ -1,7 +1,9 @@
 import { planEndOfCluster } from "../decide/last-controller";
+import { refuseBesideK0sctl } from "../decide/others-at-work";
 import { NOT_BEGUN_ADVICE } from "../decide/refusal";
 import { RefusedError } from "../errors";
 import { backUp } from "../pipelines/backups";
+import { refuseWhileVersionsMove } from "../pipelines/checks";
 import { removeEtcdMaintenance } from "../pipelines/material";
 import type { HostOperation } from "../stages/operation";
 import { resetMachine } from "../pipelines/remove-worker";
@@ -39,6 +41,7 @@ export async function removeLastController(
         if (!allowed) return;
         const host = withHost(operationOf("controller", session, held, situation, outs), session, situation);
         if (host === undefined) return;
+        await refuseWhileVersionsMove(host);
         started();
         await backUp(host, "before");
         await proveUnchanged(host, STAGE);
@@ -82,7 +85,9 @@ function isEnd(
     situation: Situation,
 ): { readonly allowed: boolean; readonly otherNodes: readonly string[] } {
     const { inputs, log } = session;
-    const plan = planEndOfCluster(removalSituation(session, situation, knowledgeOf(outs)), inputs);
+    const plan =
+        refuseBesideK0sctl(situation.host) ??
+        planEndOfCluster(removalSituation(session, situation, knowledgeOf(outs)), inputs);
     refuseIfSaid(plan, inputs.host);
     if (plan.kind === "leave-alone") {
         log.line(plan.why);

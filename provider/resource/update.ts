@@ -1,12 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
 import { lostFlags, missingFlags, withoutMissing } from "../decide/flag-drift";
 import { markerOf } from "../decide/identity";
+import { refuseBesideK0sctl } from "../decide/others-at-work";
+import type { Refusal } from "../decide/refusal";
 import type { Repair } from "../decide/repair";
 import { ApiError, ConnectionError, RefusedError } from "../errors";
 import type { NodeSettings, OperationRecord } from "../facts/host";
 import type { NodeInputs, NodeKind } from "../inputs";
 import type { HeldLock } from "../lock";
 import type { HostOperation } from "../stages/operation";
+import { refuseWhileVersionsMove } from "../pipelines/checks";
 import { repairNode } from "../pipelines/repair-node";
 import { foreseeReinstall, reinstallNode } from "../pipelines/reinstall-node";
 import { updateLabels, updateTaints } from "../pipelines/settle-node";
@@ -14,7 +17,7 @@ import { commandDeadline } from "../stages/timing";
 import { type ReinstallPlan, settingsOf } from "../stages/plan-reinstall";
 import { noteFlags } from "../stages/record-operation";
 import { type Addition, foreseeAdd, performAdd } from "./add-node";
-import { decideRepair, decideSettled, type Knowledge, knowledgeOf } from "./decide";
+import { decideRepair, decideSettled, type Knowledge, knowledgeOf, refusedBy } from "./decide";
 import { changedInputs, isStoredOnly } from "./diff";
 import { foundHalfMade, foundIn, foundReady } from "./found";
 import { look, type Situation } from "./look";
@@ -123,6 +126,7 @@ async function repair(updating: Updating, held: HeldLock, { situation, plan }: D
     const operation = withHost(operationOf(kind, session, held, situation, olds), session, situation);
     if (operation === undefined) throw cannotRepair(session, notAnswering(situation));
     try {
+        await refuseWhileVersionsMove(operation);
         const reinstall = await plannedReinstall(operation, olds);
         if (reinstall === undefined) await repairNode(operation, plan);
         else await reinstallAndMark(operation, reinstall, plan);
@@ -184,15 +188,19 @@ async function lookAndDecide(
     held?: HeldLock,
 ): Promise<Decided> {
     const knowledge = knowledgeOf(olds, record);
-    const decided = await decideSettled(
+    const { situation, plan } = await decideSettled<Repair | Refusal>(
         session,
         () => look(session, olds, held?.lease),
-        (situation) => decideRepair(session, situation, knowledge) ?? notAnswering(situation),
+        (situation) =>
+            refuseBesideK0sctl(situation.host) ??
+            decideRepair(session, situation, knowledge) ??
+            notAnswering(situation),
     );
-    if (decided.plan.action === "fail") {
-        throw decided.situation.otherHostKey ? otherHostKey(session) : cannotRepair(session, decided.plan);
+    if ("kind" in plan) throw refusedBy(plan, session.inputs.host);
+    if (plan.action === "fail") {
+        throw situation.otherHostKey ? otherHostKey(session) : cannotRepair(session, plan);
     }
-    return { ...decided, knowledge };
+    return { situation, plan, knowledge };
 }
 
 function notAnswering({ unreachable }: Situation): Repair {

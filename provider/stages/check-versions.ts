@@ -1,4 +1,5 @@
-import { versionConflicts } from "../decide/component-versions";
+import type { PlanObject } from "../adapters/kube/mke";
+import { unfinishedPlans, versionConflicts } from "../decide/component-versions";
 import { RefusedError } from "../errors";
 import type { Operation } from "./operation";
 import type { Outcome } from "./stage";
@@ -26,7 +27,17 @@ export async function checkVersions(operation: Operation, installs: boolean): Pr
         stage: "comparing versions",
         host: inputs.host,
         what: conflicts.join("; "),
-        advice: "Nothing was changed. Finish the upgrade, or correct `k0s.version`, and run again.",
+        advice: `Nothing was changed. ${adviceFor(unfinishedPlans(plans))}`,
         topic: "version-mismatch",
     });
+}
+
+/** A stopped k0s never takes its step of a plan, and while the plan waits for it nothing here starts it. */
+function adviceFor(plans: readonly PlanObject[]): string {
+    const [plan] = plans;
+    if (plan === undefined) return "Finish the upgrade, or correct `k0s.version`, and run again.";
+    return (
+        "Wait until the plan has ended, and run again. A k0s that is stopped may be what keeps it unfinished: start it by hand on its " +
+        `host; or end the plan on a controller: \`k0s kubectl delete plan ${plan.name}\`.`
+    );
 }
