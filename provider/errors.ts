@@ -53,10 +53,13 @@ export class RefusedError extends MkeError {
 /** A host or a server behind it could not be reached, or stopped answering. */
 export class ConnectionError extends MkeError {
     readonly retryable: boolean;
+    /** The machine itself said that nothing listens on the port; any other failure proves nothing of it. */
+    readonly refused: boolean;
 
-    constructor(details: ErrorDetails & { readonly retryable?: boolean }) {
+    constructor(details: ErrorDetails & { readonly retryable?: boolean; readonly refused?: boolean }) {
         super(details);
         this.retryable = details.retryable ?? true;
+        this.refused = details.refused ?? false;
     }
 }
 

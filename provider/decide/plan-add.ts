@@ -26,6 +26,7 @@ import type { AddPlan, RestOfJoin, Situation, Undo } from "./plan-types";
 import { mayAdd } from "./quorum";
 import { type Refusal, refuse } from "./refusal";
 import { hasK0sData, nodeOf, unitOf } from "./scenario";
+import { isSilent } from "./silent-etcd";
 import { usesGoneController } from "./stranded";
 
 /**
@@ -40,7 +41,7 @@ export function planAdd(situation: Situation): AddPlan | Refusal {
     const course = refuseUnlisted(situation, seen) ?? chooseCourse(situation, seen);
     if ("what" in course) return course;
     return (
-        refuseDoubt(situation) ??
+        refuseDoubt(situation, seen) ??
         refuseOthers(situation, course) ??
         refuseQuorum(situation, course) ??
         toPlan(situation, seen, course)
@@ -133,10 +134,10 @@ function startOver({ host }: Situation, record: OperationRecord): Course & { rea
     return { steps: { kind: "join", cleanStaleObject: false }, undo: { resetHost: holdsK0s(host) }, resumes: record };
 }
 
-/** A hung etcd may be a second cluster's: a removal gets by without knowing, an add does not (safety.md 2). */
-function refuseDoubt({ targetEtcd }: Situation): Refusal | undefined {
-    if (targetEtcd !== "hangs") return undefined;
-    const evidence = ["its etcd runs, and does not say which cluster it serves"];
+/** An etcd that hangs may be a second cluster's: a removal may get by without knowing, an add does not (safety.md 2, 9). */
+function refuseDoubt({ targetEtcd }: Situation, { verdict }: Look): Refusal | undefined {
+    if (!isSilent(targetEtcd) || verdict?.member?.health === "healthy") return undefined;
+    const evidence = [`its etcd runs, and does not say which cluster it serves: ${targetEtcd.hangs}`];
     return refuse("its own etcd does not answer", evidence, "broken-installation", true);
 }
 

@@ -29,7 +29,7 @@ export function refuseWrongHost(
 }
 
 function refuseSecondCluster({ targetEtcd, cluster }: Pick<Situation, "cluster" | "targetEtcd">): Refusal | undefined {
-    if (targetEtcd === undefined || targetEtcd === "hangs") return undefined;
+    if (targetEtcd === undefined || "hangs" in targetEtcd) return undefined;
     const { helper } = cluster;
     const found = `its own etcd serves cluster ${memberIdToHex(targetEtcd.clusterId)}`;
     if (targetEtcd.clusterId !== helper.etcdClusterId) {
@@ -83,7 +83,7 @@ export function isPassing({ scenario, verdict }: Look): boolean {
 
 /** A host whose etcd serves this cluster while the cluster does not list it: never "skip etcd" (safety.md 2). */
 export function refuseUnlisted({ targetEtcd }: Situation, { verdict }: Look): Refusal | undefined {
-    if (targetEtcd === undefined || targetEtcd === "hangs") return undefined;
+    if (targetEtcd === undefined || "hangs" in targetEtcd) return undefined;
     if (verdict === undefined || verdict.member !== undefined) return undefined;
     // Which member it is, nobody can tell; the matrix itself fails.
     if (verdict.several !== undefined || verdict.verdict === "VerdictUnknown") return undefined;

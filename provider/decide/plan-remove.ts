@@ -1,15 +1,14 @@
 import { defined } from "../defined";
-import type { ControlNodeObject, Member, NodeObject } from "../facts/cluster";
+import type { Member } from "../facts/cluster";
 import type { HostFacts, OperationRecord } from "../facts/host";
 import { kindOf } from "../inputs";
-import { addressesOf, normalAddress, sharedAddresses } from "../address";
 import { describeMember } from "./cluster-health";
 import { refuseForeignContent } from "./directories";
 import { eraOf } from "./era";
 import { leaveWasOurs, type VerdictReport } from "./etcd-verdict";
-import { isOtherMachine, isOurs } from "./identity";
+import { isOurs } from "./identity";
 import { cellFor, type RemoveSteps } from "./matrix";
-import { objectNameOf } from "./names";
+import { controlNodeObject, hasHost, nodeObject, subjectAddresses } from "./own-objects";
 import {
     countVoters,
     describeHealth,
@@ -30,7 +29,8 @@ import type { LeaveAlone, RemovalSituation, RemovePlan, Situation } from "./plan
 import { howToLeave, type LeaveMethod, mayRemove } from "./quorum";
 import { NOT_BEGUN_ADVICE, type Refusal, refuse } from "./refusal";
 import { checkClaim } from "./plan-claim";
-import { isHealthy, isNodeOf } from "./scenario";
+import { isHealthy } from "./scenario";
+import { doubtOf, isSilent } from "./silent-etcd";
 import { accessWithout, strandedWorkers } from "./stranded";
 import { isOfAnotherMachine, successorOf } from "./successor";
 
@@ -55,11 +55,8 @@ interface Course {
     readonly touchesHost: boolean;
     readonly notes: readonly string[];
     readonly resumes?: OperationRecord;
-}
-
-/** False for a host that does not answer, or is another machine by now: then only the cluster's side is done. */
-function hasHost(situation: RemovalSituation): situation is RemovalSituation & Situation {
-    return situation.host !== undefined && !isOtherMachine(situation.host, situation.state);
+    /** Why its machine is not reset, where that is not known to be ours to lose. */
+    readonly doubt?: Refusal;
 }
 
 function fromHost(situation: RemovalSituation & Situation): Course | Refusal {
@@ -68,7 +65,9 @@ function fromHost(situation: RemovalSituation & Situation): Course | Refusal {
     const seen = look(situation);
     if (!("scenario" in seen)) return seen;
     const course = refuseUnlisted(situation, seen) ?? chooseCourse(situation, seen);
-    return "what" in course ? course : refuseCleaning(situation, withinRights(situation, course));
+    if ("what" in course) return course;
+    const certain = withoutDoubt(situation, withinRights(situation, course));
+    return "what" in certain ? certain : refuseCleaning(situation, certain);
 }
 
 /** The last look at what is in the directories before they are emptied (safety.md 15). */
@@ -140,6 +139,19 @@ function withinRights({ host, state, cluster }: Situation, course: Course): Cour
     const { ours, why } = isOurs(host, state, cluster.helper);
     if (ours || course.steps.machine === "none") return { ...course, touchesHost: ours };
     return withoutHost(course, `nothing is done on ${host.address}: ${why}`);
+}
+
+/**
+ * Where the host's etcd may be a second cluster, its member leaves all the same, and its machine stays as it is: the removal ends
+ * once k0s is stopped there. Until then the Node stays too, whose kubelet lives.
+ */
+function withoutDoubt(situation: Situation, course: Course): Course | Refusal {
+    const member = course.verdict?.member;
+    const doubt = course.steps.machine === "none" ? undefined : doubtOf(situation, member);
+    if (doubt === undefined) return course;
+    if (member === undefined) return doubt;
+    const { steps, ...rest } = withoutHost(course, `${situation.host.address} is not reset: ${doubt.what}`);
+    return { ...rest, steps: { ...steps, deleteNode: false }, doubt };
 }
 
 function withoutHost(course: Course, note: string): Course {
@@ -225,7 +237,7 @@ function refuseStranding(situation: RemovalSituation, { verdict }: Course): Refu
 }
 
 function toPlan(situation: RemovalSituation, course: Course): RemovePlan {
-    const { steps, seen, verdict, touchesHost, notes, resumes } = course;
+    const { steps, seen, verdict, touchesHost, notes, resumes, doubt } = course;
     const node = nodeObject(situation);
     return {
         kind: "remove",
@@ -245,9 +257,13 @@ function toPlan(situation: RemovalSituation, course: Course): RemovePlan {
             ...(node !== undefined && !steps.deleteNode ? [`Node ${node.name} stays registered`] : []),
             ...(resumes === undefined ? [] : [`finishing our interrupted operation ${resumes.id} (${resumes.kind})`]),
         ],
-        lookAgain: !isOurOwnLeaving(situation) && (seen === undefined ? verdict?.passing === true : isPassing(seen)),
-        ...defined({ resumes }),
+        lookAgain: doubt !== undefined || (!isOurOwnLeaving(situation) && mayPass(course)),
+        ...defined({ resumes, doubt }),
     };
+}
+
+function mayPass({ seen, verdict }: Course): boolean {
+    return seen === undefined ? verdict?.passing === true : isPassing(seen);
 }
 
 /** A k0s that idles after the leave we asked for looks like one that starts; our record tells that it never will. */
@@ -263,7 +279,7 @@ function methodOf(situation: RemovalSituation, { verdict, resumes }: Course): Le
     return howToLeave({
         ...countVoters(situation.cluster),
         targetIsVoter: !member.learner,
-        targetHealthy: situation.targetEtcd !== "hangs" && isResponsive(situation.host, member),
+        targetHealthy: !isSilent(situation.targetEtcd) && isResponsive(situation.host, member),
         hasObject: verdict?.object !== undefined,
         era: eraOf(situation.cluster.helper.k0sVersion),
     });
@@ -272,30 +288,4 @@ function methodOf(situation: RemovalSituation, { verdict, resumes }: Course): Le
 /** Its etcd answers, and so does its k0s, which would have to carry the leave out. */
 function isResponsive(host: HostFacts | undefined, { health }: Member): boolean {
     return health === "healthy" && (host === undefined || isHealthy(host));
-}
-
-function subjectAddresses({ host, peerAddress, state }: RemovalSituation): string[] {
-    const own = host === undefined || isOtherMachine(host, state) ? [] : addressesOf(host);
-    return [...new Set([normalAddress(peerAddress), ...own])];
-}
-
-/** The Node of that name, if it is this node's: by the machine that answers or that state knows, else by address. */
-function nodeObject(situation: RemovalSituation): NodeObject | undefined {
-    const { host, state, cluster, nodeName } = situation;
-    const node = cluster.nodes.find((candidate) => candidate.name === nodeName);
-    if (node === undefined) return undefined;
-    if (hasHost(situation) && isNodeOf(situation.host, node)) return node;
-    if (node.machineId !== "" && node.machineId === state?.machineId) return node;
-    const isUnknown = node.machineId === "" || (host === undefined && state?.machineId === undefined);
-    return isUnknown && sharedAddresses(node.addresses, subjectAddresses(situation)).length > 0 ? node : undefined;
-}
-
-/** k0s names it after the host, which the Node's name may hide; the address tells. */
-function controlNodeObject(situation: RemovalSituation): ControlNodeObject | undefined {
-    const { host, nodeName, cluster } = situation;
-    const addresses = subjectAddresses(situation);
-    const byAddress = cluster.controlNodes.find((object) => sharedAddresses(object.addresses, addresses).length > 0);
-    if (byAddress !== undefined) return byAddress;
-    const names = [nodeName, ...(host === undefined ? [] : [objectNameOf(host)])];
-    return cluster.controlNodes.find(({ name, addresses: own }) => names.includes(name) && own.length === 0);
 }

@@ -5,6 +5,7 @@ import type { VerdictReport } from "./etcd-verdict";
 import type { Ownership } from "./identity";
 import type { AddSteps, RemoveSteps, Scenario } from "./matrix-steps";
 import type { LeaveMethod } from "./quorum";
+import type { Refusal } from "./refusal";
 import type { ApiAccess } from "./stranded";
 
 /** Everything a decision is made on: found by one look at a host and a cluster, plus what state and program say. */
@@ -16,11 +17,8 @@ export interface Situation extends ApiAccess {
     /** Address of the etcd peer or of the kubelet. */
     readonly peerAddress: string;
     readonly state?: KnownNode;
-    /**
-     * What the target's own etcd serves; undefined where it serves nothing (safety.md 2). `hangs`: it takes the question and does
-     * not answer, so that it is not known which cluster it serves.
-     */
-    readonly targetEtcd?: TargetEtcd | "hangs";
+    /** What the target's own etcd serves; undefined where it provably serves nothing (safety.md 2). */
+    readonly targetEtcd?: TargetEtcd | SilentEtcd;
     /** Record found in the lock, in addition to the one in the host's marker (safety.md 11). */
     readonly record?: OperationRecord;
     readonly inputs: PlanInputs;
@@ -44,6 +42,12 @@ export interface TargetEtcd {
     readonly clusterId: bigint;
     /** undefined where it cannot tell: a learner does not list members. */
     readonly memberIds: readonly bigint[] | undefined;
+}
+
+/** It may run, and it is not known which cluster it serves. */
+export interface SilentEtcd {
+    /** Why it could not be asked, in a clause. */
+    readonly hangs: string;
 }
 
 /** The inputs that bear on a decision. */
@@ -98,6 +102,8 @@ export interface RemovePlan extends Decision {
     readonly successor: NodeObject | undefined;
     /** False: nothing is written to the host; `notes` says why. */
     readonly touchesHost: boolean;
+    /** The machine is not reset, and with that the removal fails in the end. */
+    readonly doubt?: Refusal;
 }
 
 /** The node belongs to a newer owner made in this process: the delete does nothing. */

@@ -9,7 +9,7 @@ import { isOtherMachine, markerOf, ownership } from "./identity";
 import { needsVerdict, type Scenario } from "./matrix";
 import { CORDON_ANNOTATION } from "./names";
 import { annotationOf, interruptedOperation, refuseWrongHost, verdictOf } from "./plan-common";
-import type { KnownNode, TargetEtcd } from "./plan-types";
+import type { KnownNode, SilentEtcd, TargetEtcd } from "./plan-types";
 import type { Refusal, Topic } from "./refusal";
 import { type RepairRow, repairRowFor } from "./repair-table";
 import { runsWorker } from "./role";
@@ -52,7 +52,7 @@ export interface RepairSituation {
     readonly taints: readonly string[];
     /** The same: of these only those that the marker notes. */
     readonly installFlags: readonly string[];
-    readonly targetEtcd?: TargetEtcd | "hangs";
+    readonly targetEtcd?: TargetEtcd | SilentEtcd;
     /** Found in the lock: what an earlier holder left unfinished (safety.md 11). */
     readonly record?: OperationRecord;
 }

@@ -38,6 +38,7 @@ const KEYS: Readonly<Record<string, Count>> = {
     pki: "once",
     "etcd-member": "once",
     "etcd-database": "once",
+    "etcd-log-b64": "maybe",
     "kubelet-conf": "once",
     "api-server": "maybe",
     "data-entries-b64": "maybe",

@@ -2,6 +2,7 @@ import { X509Certificate, createHash } from "node:crypto";
 import { defined } from "../defined";
 import { ApiError, messageOf } from "../errors";
 import type { NodeKind } from "../inputs";
+import { etcdIdsIn } from "./etcd-data";
 import type { CaFacts, DataFacts, HostFacts, HostMarker, K0sBinary, K0sStatus, PutOnHost, UnitFacts } from "./host";
 import { ProbeRecord } from "./host-probe-record";
 import { KUBELET_ENTRIES, namesBelow, OWN_ENTRIES, TEMPORARY_PREFIX } from "./own-entries";
@@ -187,6 +188,7 @@ function dataFacts(record: ProbeRecord, dir: string, kubeletRoot: string | undef
         exists: record.yes("data-dir"),
         pki: record.yes("pki"),
         etcdDatabase: record.yes("etcd-database"),
+        ...defined({ etcdIds: etcdIdsIn(record.base64("etcd-log-b64") ?? Buffer.alloc(0)) }),
         etcdMember: record.yes("etcd-member"),
         kubeletConf: record.yes("kubelet-conf"),
         foreign: entries(record, "data-entries-b64").filter(

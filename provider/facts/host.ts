@@ -1,4 +1,5 @@
 import type { NodeKind } from "../inputs";
+import type { EtcdIds } from "./etcd-data";
 
 /** What one look at a host found. Made by the host probe (`adapters/host/scripts/probe.sh`), read by the pure decisions. */
 export interface HostFacts {
@@ -94,6 +95,8 @@ export interface DataFacts {
     readonly etcdDatabase: boolean;
     /** `<data-dir>/etcd/member` exists. */
     readonly etcdMember: boolean;
+    /** What the database says of itself; absent where there is none, or where it lies in a directory of its own. */
+    readonly etcdIds?: EtcdIds;
     readonly kubeletConf: boolean;
     /** Entries of the data directory that neither k0s nor we put there (`images` and `lost+found` are fine). */
     readonly foreign: readonly string[];

@@ -98,6 +98,19 @@ async function removeUnderLock(
     await (kind === "worker"
         ? removeWorker(operation, { ...plan, host })
         : removeController(operation, { ...plan, host }));
+    if (plan.doubt !== undefined) throw notReset(session, plan.doubt);
+}
+
+/** It is out of the cluster; the record stays, so that the next run resets its machine. */
+function notReset({ inputs: { host } }: Session, { what, evidence, advice, topic }: Refusal): RefusedError {
+    return new RefusedError({
+        stage: "resetting",
+        host,
+        what: `the machine is left as it is: ${what}`,
+        output: evidence.join("\n"),
+        advice: `It is out of the cluster, and only its machine is left. ${advice ?? ""}`,
+        topic,
+    });
 }
 
 function settle(session: Session, outs: NodeOutputs, knowledge: Knowledge, held?: HeldLock) {

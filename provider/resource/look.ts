@@ -1,13 +1,14 @@
 import type { Etcd } from "../adapters/etcd";
-import { connectEtcd } from "../adapters/etcd/client";
+import { connectEtcd, ETCD_SERVER } from "../adapters/etcd/client";
+import type { Host } from "../adapters/host";
 import type { LeaseObject } from "../adapters/kube";
 import { Deadline } from "../deadline";
 import { sharedAddresses } from "../address";
 import { isOtherMachine } from "../decide/identity";
 import { nodeNameOf, peerAddressOf } from "../decide/names";
-import type { TargetEtcd } from "../decide/plan";
+import type { SilentEtcd, TargetEtcd } from "../decide/plan";
 import { defined } from "../defined";
-import { ConnectionError, RefusedError, TimeoutError } from "../errors";
+import { ConnectionError, reasonOf, RefusedError, TimeoutError } from "../errors";
 import type { ClusterFacts } from "../facts/cluster";
 import { readCluster } from "../facts/cluster-view";
 import { readShared } from "../facts/shared-view";
@@ -28,7 +29,7 @@ export interface Situation {
     readonly cluster: ClusterFacts;
     readonly nodeName: string;
     readonly peerAddress: string;
-    readonly targetEtcd: TargetEtcd | "hangs" | undefined;
+    readonly targetEtcd: TargetEtcd | SilentEtcd | undefined;
 }
 
 /** What state remembers, for a host that does not answer. */
@@ -173,8 +174,11 @@ function requireAddress(inputs: NodeInputs, host: HostFacts, known: readonly str
     });
 }
 
-/** One that runs and does not answer in time may still serve anything: that is no proof that it serves nothing. */
-async function askTargetEtcd({ target, inputs }: Session, host: HostFacts): Promise<TargetEtcd | "hangs" | undefined> {
+/** What does not answer may still serve anything; only a port that nobody listens on proves that it serves nothing. */
+async function askTargetEtcd(
+    { target, inputs }: Session,
+    host: HostFacts,
+): Promise<TargetEtcd | SilentEtcd | undefined> {
     if (!host.data.etcdDatabase || host.units.controller?.active !== "active") return undefined;
     const patience = Deadline.after(ETCD_PATIENCE);
     try {
@@ -185,8 +189,18 @@ async function askTargetEtcd({ target, inputs }: Session, host: HostFacts): Prom
         } finally {
             etcd.close();
         }
-    } catch {
-        return patience.expired ? "hangs" : undefined;
+    } catch (error) {
+        return (await isPortClosed(target)) ? undefined : { hangs: reasonOf(error) };
+    }
+}
+
+async function isPortClosed(target: Host): Promise<boolean> {
+    try {
+        const stream = await target.connect(ETCD_SERVER.host, ETCD_SERVER.port, Deadline.after(ETCD_PATIENCE));
+        stream.destroy();
+        return false;
+    } catch (error) {
+        return error instanceof ConnectionError && error.refused;
     }
 }
 

@@ -74,7 +74,7 @@ function memberIdOf(
     { targetEtcd, cluster: { members, helper }, peerAddress }: Situation,
     { memberId }: NodeOutputs,
 ): string | undefined {
-    if (memberId === undefined || targetEtcd === undefined || targetEtcd === "hangs") return memberId;
+    if (memberId === undefined || targetEtcd === undefined || "hangs" in targetEtcd) return memberId;
     const member = memberAt(members, peerAddress);
     const isServed = member !== undefined && targetEtcd.memberIds?.includes(member.id) === true;
     return isServed && targetEtcd.clusterId === helper.etcdClusterId ? memberIdToHex(member.id) : memberId;

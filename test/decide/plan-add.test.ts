@@ -87,10 +87,12 @@ describe("planning an add", () => {
     });
 
     it("does not add a host whose own etcd hangs, because nobody knows which cluster it serves", () => {
-        const facts = { host: controllerHost("c3"), cluster: cluster() };
-        const refusal = refused(planAdd(controller({ ...facts, targetEtcd: "hangs" })));
+        const members = [member("c1"), member("c2"), member("c3", { health: "unhealthy" })];
+        const facts = { host: controllerHost("c3"), targetEtcd: { hangs: "x" } };
+        const refusal = refused(planAdd(controller({ ...facts, cluster: cluster({ members }) })));
         assert.equal(refusal.topic, "broken-installation");
         assert.equal(refusal.lookAgain, true);
+        assert.equal(added(controller({ ...facts, cluster: cluster() })).steps.kind, "adopt");
     });
 
     it("refuses a wiped host whose member still counts, and names scenario, verdict and evidence", () => {

@@ -4,6 +4,7 @@ import { LEAVE_ANNOTATION } from "../../provider/decide/etcd-verdict";
 import { OWNER_ANNOTATION, TOKEN_ANNOTATION } from "../../provider/decide/names";
 import { planRemove } from "../../provider/decide/plan";
 import type { ClusterFacts } from "../../provider/facts/cluster";
+import type { HostFacts } from "../../provider/facts/host";
 import {
     BINARY,
     blankHost,
@@ -76,9 +77,41 @@ describe("planning a removal", () => {
 
     it("takes a controller whose etcd hangs out by ID, and asks nothing of it", () => {
         const hung = [member("c1"), member("c2"), member("c3", { health: "unhealthy" })];
-        const plan = removed(leaving({ cluster: cluster({ members: hung }), targetEtcd: "hangs" }));
+        const plan = removed(leaving({ cluster: cluster({ members: hung }), targetEtcd: { hangs: "x" } }));
         assert.deepEqual([plan.steps.leave, plan.howToLeave], ["leave", "member-remove"]);
-        assert.equal(removed(leaving({ targetEtcd: "hangs" })).howToLeave, "member-remove");
+        assert.equal(removed(leaving({ targetEtcd: { hangs: "x" } })).howToLeave, "member-remove");
+    });
+
+    describe("whose etcd runs and cannot be asked what it serves", () => {
+        const targetEtcd = { hangs: "its SSH server forbids port forwarding" };
+        const holding = (clusterId: bigint, id = memberId("c3")): HostFacts =>
+            controllerHost("c3", { data: { ...controllerHost("c3").data, etcdIds: { memberId: id, clusterId } } });
+        const dead = cluster({ members: [member("c1"), member("c2"), member("c3", { health: "unhealthy" })] });
+
+        it("is reset where its member is proven healthy, or its database is this cluster's by its own words", () => {
+            assert.equal(removed(leaving({ targetEtcd })).steps.machine, "reset");
+            const plan = removed(leaving({ targetEtcd, cluster: dead, host: holding(0xabcn) }));
+            assert.deepEqual([plan.steps.machine, plan.doubt], ["reset", undefined]);
+        });
+
+        it("is taken out of etcd and not reset where nobody proves that its member is of this cluster", () => {
+            for (const host of [controllerHost("c3"), holding(1n), holding(0xabcn, 7n)]) {
+                const plan = removed(leaving({ targetEtcd, cluster: dead, host }));
+                assert.deepEqual([plan.steps.leave, plan.howToLeave], ["leave", "member-remove"]);
+                assert.deepEqual([plan.steps.machine, plan.touchesHost, plan.node], ["none", false, undefined]);
+                assert.equal(plan.doubt?.topic, "second-cluster");
+                assert.equal(plan.lookAgain, true);
+                assert.match(plan.doubt.advice ?? "", /stop k0scontroller/);
+            }
+        });
+
+        it("is left as it is where it has no member, until its k0s is stopped", () => {
+            const expelled = { ...twoControllers, nodes: cluster().nodes };
+            const refusal = refused(planRemove(leaving({ targetEtcd, cluster: expelled })));
+            assert.equal(refusal.topic, "second-cluster");
+            assert.match(refusal.evidence.join(), /forbids port forwarding/);
+            assert.match(refusal.advice ?? "", /stop k0scontroller/);
+        });
     });
 
     it("drains and resets a worker", () => {

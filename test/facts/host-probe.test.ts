@@ -3,6 +3,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import { decodeResult, encodeProgram } from "../../provider/adapters/host/program";
 import { programBody } from "../../provider/adapters/host/scripts";
@@ -11,6 +12,7 @@ import { caFingerprint, parseHostProbe } from "../../provider/facts/host-probe";
 import type { HostFacts } from "../../provider/facts/host";
 import { splitCommandLine } from "../../provider/facts/unit-command";
 import { type RealPart, skipWithout } from "../support/real-parts";
+import { etcdLog } from "../sim/k0s/etcd-log";
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
@@ -243,6 +245,11 @@ describe("the host probe, run on this machine", () => {
             skipWithout(this, shell);
             mkdirSync(join(directory, "data/etcd/member/snap"), { recursive: true });
             writeFileSync(join(directory, "data/etcd/member/snap/db"), "");
+            mkdirSync(join(directory, "data/etcd/member/wal"));
+            const log = (name: string): string => join(directory, `data/etcd/member/wal/${name}`);
+            writeFileSync(log("0000000000000000-0000000000000000.wal"), etcdLog(1n, 2n));
+            writeFileSync(log("0000000000000001-000000000000a000.wal"), etcdLog(0xf03n, 0xabcn));
+            writeFileSync(log("1.tmp"), "");
             mkdirSync(join(directory, "data/pki"));
             writeFileSync(join(directory, "data/pki/ca.crt"), "not a certificate");
             writeFileSync(join(directory, "data/mine"), "");
@@ -254,6 +261,7 @@ describe("the host probe, run on this machine", () => {
             writeFileSync(join(directory, "k0s"), "#!/bin/sh\necho v1.36.3+k0s.2\n", { mode: 0o755 });
             const facts = probe(shell, args);
             assert.equal(facts.data.etcdDatabase, true);
+            assert.deepEqual(facts.data.etcdIds, { memberId: 0xf03n, clusterId: 0xabcn });
             assert.equal(facts.data.kubeletConf, true);
             assert.deepEqual(facts.data.foreign, ["mine"]);
             assert.deepEqual(facts.data.foreignKubelet, ["notes"]);
@@ -262,7 +270,7 @@ describe("the host probe, run on this machine", () => {
             assert.deepEqual(facts.marker, MARKER);
             assert.deepEqual(facts.binary, { path: join(directory, "k0s"), version: "v1.36.3+k0s.2" });
             assert.ok(facts.cpus >= 1 && facts.diskFreeMiB > 0 && facts.os.id !== "");
-            assert.ok(!JSON.stringify(facts).includes("c2VjcmV0"));
+            assert.ok(!inspect(facts, { depth: null }).includes("c2VjcmV0"));
         });
 
         it(`finds under ${shell} that nothing is there`, function () {

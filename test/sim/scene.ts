@@ -60,7 +60,8 @@ export function restoreBackup(cluster: SimCluster): void {
     for (const unit of units) {
         const { dataDir, peerAddress } = nodeConfigOf(unit);
         const member = cluster.etcd.members.find((one) => one.peerAddress === peerAddress);
-        writeEtcdData(unit.host, dataDir, { clusterId: cluster.id, memberId: (member?.id ?? 0n).toString(16) });
+        const data = { clusterId: cluster.id, memberId: (member?.id ?? 0n).toString(16) };
+        writeEtcdData(unit.host, dataDir, data, cluster.etcd.id);
         unit.start();
     }
 }

@@ -7,7 +7,8 @@ import { etcdError, isMemberNotFound } from "./errors";
 import type { Etcd, EtcdMembers } from "./index";
 import { Tunnel } from "./tunnel";
 
-const DEFAULT_SERVER = { host: "127.0.0.1", port: 2379 };
+/** Where k0s's etcd listens, as seen from its host. */
+export const ETCD_SERVER = { host: "127.0.0.1", port: 2379 };
 const DEFAULT_TIMEOUT = 10_000;
 /** In every k0s etcd server certificate, beside 127.0.0.1, which SNI does not allow (Node warns, DEP0123). */
 const SERVER_NAME = "localhost";
@@ -20,7 +21,7 @@ export interface EtcdCredentials {
 }
 
 export interface EtcdOptions {
-    /** As seen from the host; default `127.0.0.1:2379`, where k0s's etcd listens. */
+    /** As seen from the host; default `ETCD_SERVER`. */
     readonly server?: { readonly host: string; readonly port: number };
     /** Milliseconds for one call, dialling included; default 10 000. */
     readonly timeout?: number;
@@ -57,7 +58,7 @@ export async function readEtcdCredentials(host: Host, dataDir: string, deadline:
 }
 
 export async function openEtcd(host: Host, credentials: EtcdCredentials, options: EtcdOptions = {}): Promise<Etcd> {
-    const { server = DEFAULT_SERVER, timeout = DEFAULT_TIMEOUT } = options;
+    const { server = ETCD_SERVER, timeout = DEFAULT_TIMEOUT } = options;
     const { Etcd3 } = await import("etcd3");
     const tunnel = await Tunnel.open(host, server, timeout);
     const client = new Etcd3(clientOptions(tunnel.port, credentials, timeout));

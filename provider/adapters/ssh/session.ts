@@ -13,6 +13,9 @@ const CLOSE_PATIENCE = 5_000;
 
 /** RFC 4254 5.1. */
 const ADMINISTRATIVELY_PROHIBITED = 1;
+const CONNECT_FAILED = 2;
+/** OpenSSH says with the second of them why: "Connection refused", "No route to host", "Connection timed out". */
+const REFUSED = /connection refused/i;
 
 export interface SshSessionEvents {
     /** Called when nothing is open on the connection any more, and when something is again. */
@@ -226,6 +229,7 @@ export class SshSession {
                 ? "its SSH server forbids port forwarding"
                 : messageOf(error).replace("(SSH) Channel open failure: ", ""),
             retryable: !prohibited,
+            refused: reasonOf(error) === CONNECT_FAILED && REFUSED.test(messageOf(error)),
             advice: prohibited ? "Set AllowTcpForwarding to yes or local in sshd_config." : undefined,
             cause: error,
         });

@@ -211,7 +211,8 @@ export class ControllerDaemon extends K0sDaemon implements EtcdProcess {
         if (this.member === undefined) return;
         this.etcdRuns = true;
         cluster.daemons.add(this);
-        writeEtcdData(this.host, this.config.dataDir, { clusterId: cluster.id, memberId: id.toString(16) });
+        const data = { clusterId: cluster.id, memberId: id.toString(16) };
+        writeEtcdData(this.host, this.config.dataDir, data, cluster.etcd.id);
         cluster.etcd.start(id, this.host.hostName, this);
     }
 

@@ -1,4 +1,5 @@
 import type { SimHost } from "../model/host";
+import { etcdLog } from "./etcd-log";
 import { type ClusterPki, kubeconfig } from "../model/pki";
 
 /** What the simulated k0s never reads but a real one has; nobody can use it. */
@@ -38,9 +39,14 @@ export function databasePath(dataDir: string): string {
     return `${dataDir}/etcd/member/snap/db`;
 }
 
-export function writeEtcdData(host: SimHost, dataDir: string, data: EtcdData): void {
+export function etcdLogPath(dataDir: string): string {
+    return `${dataDir}/etcd/member/wal/0000000000000000-0000000000000000.wal`;
+}
+
+/** `etcdId`: etcd's own cluster id. */
+export function writeEtcdData(host: SimHost, dataDir: string, data: EtcdData, etcdId: bigint): void {
     host.files.write(databasePath(dataDir), JSON.stringify(data), 0o600);
-    host.files.mkdir(`${dataDir}/etcd/member/wal`);
+    host.files.write(etcdLogPath(dataDir), etcdLog(BigInt(`0x${data.memberId}`), etcdId), 0o600);
 }
 
 /** undefined: there is no database. */

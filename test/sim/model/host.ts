@@ -66,6 +66,8 @@ export class SimHost {
     etcdHung = false;
     /** Programs that fail from now on: name → what they print on stderr. */
     readonly failing = new Map<string, string>();
+    /** `AllowTcpForwarding no` in its sshd_config. */
+    forbidsForwarding = false;
     private readonly rules: FirewallRule[] = [];
     private acceptSsh: Accept | undefined;
 

@@ -1,5 +1,5 @@
 import { ControllerDaemon } from "../k0s/controller";
-import { databasePath } from "../k0s/pki-files";
+import { databasePath, etcdLogPath } from "../k0s/pki-files";
 import { K0sDaemon } from "../k0s/daemon";
 import { NLLB_KUBECONFIG } from "../k0s/worker";
 import type { SimHost } from "../model/host";
@@ -111,6 +111,7 @@ function data(host: SimHost, values: Values): Line[] {
         yesNo("pki", files.isDirectory(`${dataDir}/pki`)),
         yesNo("etcd-member", files.isDirectory(`${dataDir}/etcd/member`)),
         yesNo("etcd-database", files.isFile(databasePath(dataDir))),
+        ...file(host, "etcd-log-b64", etcdLogPath(dataDir)),
         yesNo("kubelet-conf", hasConf),
         ...(hasConf ? [["api-server", apiServer(host, dataDir)] as const] : []),
         ...(files.isDirectory(dataDir) ? [["data-entries-b64", base64(entries.join("\n"))] as const] : []),

@@ -264,6 +264,10 @@ data() {
     if [ -d "$data/pki" ]; then say pki yes; else say pki no; fi
     if [ -d "$data/etcd/member" ]; then say etcd-member yes; else say etcd-member no; fi
     if [ -e "$data/etcd/member/snap/db" ]; then say etcd-database yes; else say etcd-database no; fi
+    # Whose database it is stands in the first 56 bytes; what follows is data.
+    log=
+    for file in "$data"/etcd/member/wal/*.wal; do [ ! -r "$file" ] || log=$file; done
+    [ -z "$log" ] || say etcd-log-b64 "$(head -c 56 "$log" 2>/dev/null | to_base64)"
     if [ -e "$data/kubelet.conf" ]; then
         say kubelet-conf yes
         say api-server "$(api_server)"
