@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
-import { createRequire } from "node:module";
 import { describe, it } from "mocha";
 import { MkeControllerNode } from "pulumi-mke";
 import { RESOURCES } from "../sim";
-import { Engine } from "../support/engine";
 import { findPulumi } from "../support/find-pulumi";
 import { resetByHand, type Scene, startScene, TIME_LIMIT, writesIn } from "./scene";
 import { newSshKey } from "../support/ssh-key";
@@ -167,36 +165,6 @@ if (pulumi === undefined) {
             await assert.rejects(engine.up(program([], ["w1"], { cluster: alone })), /Name a running controller/);
         });
     });
-
-    describe("a clone of this repository", function () {
-        this.timeout(TIME_LIMIT);
-
-        it("previews the nodes of its quick start", async () => {
-            const engine = await Engine.start(pulumi);
-            try {
-                await engine.configure({
-                    "mke:controller": "10.77.0.11",
-                    "mke:workers[0]": "10.77.0.21",
-                    "mke:privateKey": newSshKey(),
-                });
-                const quickStart = (): Promise<void> => {
-                    loadAfresh("../../../examples/quickstart/index.js");
-                    return Promise.resolve();
-                };
-                const changes = await engine.preview(quickStart);
-                assert.equal(changes["create"], 2);
-            } finally {
-                await engine.close();
-            }
-        });
-    });
-}
-
-/** A program runs when it is loaded, so it is not kept: other tests load the same one. */
-function loadAfresh(path: string): void {
-    const load = createRequire(__filename);
-    load(path);
-    Reflect.deleteProperty(load.cache, load.resolve(path));
 }
 
 /** Controllers by resource name, so that a machine can change behind one. */

@@ -1,15 +1,12 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { it } from "mocha";
+import { blocksOf } from "../docs/blocks";
 import { skipWithout } from "../support/real-parts";
-import { root } from "../support/root";
 import { describeEngine } from "./scene";
 
-/** Commands of a guide as they stand there, but for what prepares a program's folder. */
+/** Blocks of commands of a guide as they stand there, but for what prepares a program's folder. */
 function commandsOf(guide: string): string[] {
-    const text = readFileSync(join(root, "docs/guides", guide), "utf8");
-    return [...text.matchAll(/^```console\n([\s\S]*?)^```$/gm)].map(([, block = ""]) =>
+    return blocksOf(`docs/guides/${guide}`, /^console$/).map((block) =>
         block.replace(/^\$ /gm, "").replace(/^npm ci\n/m, ""),
     );
 }
@@ -42,5 +39,19 @@ describeEngine("the commands of the guides", (start) => {
         assert.notEqual(asked, destroyOne);
         assert.equal((await engine.shell(asked)).status, 0);
         assert.deepEqual(await engine.outputsOf("w1"), {});
+    });
+
+    it("show which joins failed, and with which errors", async function () {
+        skipWithout(this, "jq");
+        const { sim, engine, program } = await start(["w1"]);
+        sim.find("w1").failing.set("install-service", "no space left on device");
+        await assert.rejects(engine.up(program([], ["w1"])));
+        const [block = ""] = commandsOf("recovering-a-failed-join.md");
+        // The other command reads the journal of a machine that is there.
+        const { status, stdout } = await engine.shell(block.replace(/^ssh .*$/m, ""));
+        assert.equal(status, 0);
+        const shown = JSON.parse(stdout) as { readonly urn: string; readonly initErrors: readonly string[] };
+        assert.equal(shown.urn, await engine.urnOf("w1"));
+        assert.match(shown.initErrors.join(), /no space left on device/);
     });
 });

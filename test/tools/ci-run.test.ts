@@ -25,6 +25,7 @@ describe(".ci/run", () => {
         copyFileSync(join(root, ".ci", "run"), join(folder, ".ci", "run"));
         writeFileSync(join(folder, "test/lab/components.sh"), "");
         for (const name of [...LOOKED_FOR, "node"]) program(name, "exit 0");
+        program("npx", "echo '1 passed, 0 failed'");
     });
     afterEach(() => rmSync(folder, { recursive: true }));
 
@@ -43,23 +44,23 @@ describe(".ci/run", () => {
     it("sums up tests and commands in its last line, and says before it how long each phase took", () => {
         const { status, lines } = run({
             test: "echo 'list'; echo '900 passed, 0 failed, 7 skipped'",
-            "run -s test:package": "echo '22 passed, 0 failed'",
+            "run test:package": "echo '22 passed, 0 failed'",
         });
         assert.equal(status, 0);
-        assert.equal(lines.at(-1), "925 passed, 0 failed, 7 skipped");
+        assert.equal(lines.at(-1), "926 passed, 0 failed, 7 skipped");
         assert.match(lines.at(-2) ?? "", /^ +\d+ s {2}npm run bench$/);
         assert.ok(lines.some((line) => / s {2}npm test$/.test(line)));
     });
 
     for (const [what, npm, last] of [
-        ["a failed test", { test: "echo '9 passed, 2 failed'; exit 1" }, "12 passed, 3 failed"],
-        ["tests without a last line of theirs", { test: "echo oops" }, "3 passed, 2 failed"],
+        ["a failed test", { test: "echo '9 passed, 2 failed'; exit 1" }, "13 passed, 3 failed"],
+        ["tests without a last line of theirs", { test: "echo oops" }, "4 passed, 2 failed"],
         [
             "tests that end badly after a good line",
             { test: "echo '9 passed, 0 failed'; exit 1" },
-            "12 passed, 2 failed",
+            "13 passed, 2 failed",
         ],
-        ["a command that fails", { test: "echo '9 passed, 0 failed'", "run demo": "exit 1" }, "11 passed, 2 failed"],
+        ["a command that fails", { test: "echo '9 passed, 0 failed'", "run demo": "exit 1" }, "12 passed, 2 failed"],
     ] as const) {
         it(`fails on ${what}`, () => {
             const { status, lines } = run(npm);
@@ -74,7 +75,7 @@ describe(".ci/run", () => {
     });
 
     it("goes no further where the checks fail", () => {
-        const { status, lines } = run({ "run -s check": "exit 3" });
+        const { status, lines } = run({ "run check": "exit 3" });
         assert.deepEqual([status, lines.some((line) => line.includes("npm test"))], [3, false]);
     });
 });
