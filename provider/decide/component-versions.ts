@@ -43,8 +43,22 @@ export function unfinishedPlans(plans: readonly PlanObject[]): PlanObject[] {
     return plans.filter(({ state }) => !ENDED_PLANS.has(state));
 }
 
+/** Older ones differ in what joins and leaves depend on (README, "Requirements"); nodes that run them are still looked after. */
+const OLDEST = { major: 1, minor: 34 } as const;
+
 /** A controller joins with the cluster's own version; a worker's may be older, by minor version also never newer. */
-function installProblems({ kind, version }: NonNullable<Versions["installs"]>, clusters: string): string[] {
+export function installProblems(installs: NonNullable<Versions["installs"]>, clusters: string): string[] {
+    const own = minorOf(installs.version);
+    const isTooOld =
+        own !== undefined && (own.major < OLDEST.major || (own.major === OLDEST.major && own.minor < OLDEST.minor));
+    if (isTooOld) {
+        const oldest = `${OLDEST.major}.${OLDEST.minor}`;
+        return [`k0s ${installs.version} would be installed, and new nodes need ${oldest} or newer`];
+    }
+    return differenceFrom(clusters, installs);
+}
+
+function differenceFrom(clusters: string, { kind, version }: NonNullable<Versions["installs"]>): string[] {
     if (kind === "controller") {
         return version === clusters ? [] : [`k0s ${version} would be installed, the cluster runs ${clusters}`];
     }

@@ -14,6 +14,9 @@ const SUPPORTED_OS = [
     "sles",
     "amzn",
     "flatcar",
+    "opensuse",
+    "suse",
+    "alpine",
 ];
 
 /** When a host was asked for its clock and when it had answered, by the API server's, milliseconds since 1970. */

@@ -9,17 +9,19 @@ import {
     type RemovalSituation,
     type RemovePlan,
 } from "../decide/plan";
+import { installProblems } from "../decide/component-versions";
 import { isOtherMachine } from "../decide/identity";
 import { nodeNameOf, peerAddressOf } from "../decide/names";
 import { refuseBesideK0sctl } from "../decide/others-at-work";
+import { preflightProblems } from "../decide/preflight";
 import { planRebuild } from "../decide/rebuild";
-import { isRefusal, type Refusal } from "../decide/refusal";
+import { isRefusal, refuse, type Refusal } from "../decide/refusal";
 import { type Repair, repairFor } from "../decide/repair";
 import { defined } from "../defined";
 import { RefusedError } from "../errors";
 import { memberIdFromHex } from "../facts/cluster";
 import type { HostFacts, OperationRecord } from "../facts/host";
-import type { NodeInputs } from "../inputs";
+import { kindOf, type NodeInputs } from "../inputs";
 import type { Log } from "../log";
 import type { Situation } from "./look";
 import { tokensOfThisProcess } from "./ownership";
@@ -199,9 +201,22 @@ export function decideRebuild(session: Session, situation: Situation, knowledge:
     if (host === undefined) return unreachable(situation);
     const busy = refuseBesideK0sctl(host);
     if (busy !== undefined) return busy;
+    const unfit = unfitToReturn(session, situation, host);
+    if (unfit !== undefined) return unfit;
     const removal = removalSituation(session, situation, knowledge);
     const again = isOtherMachine(host, knowledge.state) ? rejoining(session, host) : situation;
     return orKeepHelper(session, planRebuild({ ...removal, host }, again));
+}
+
+/** Nothing is removed that could not come back; how much room there is only its reset tells. */
+function unfitToReturn({ inputs }: Session, { cluster: { helper } }: Situation, host: HostFacts): Refusal | undefined {
+    const { role, k0s, preflight } = inputs;
+    const installs = { kind: kindOf(role), version: k0s.version ?? helper.k0sVersion };
+    const tooOld = installProblems(installs, helper.k0sVersion);
+    const problems = [...tooOld, ...preflightProblems(host, { ...preflight, minDiskMiB: false }, role)];
+    if (problems.length === 0) return undefined;
+    const what = `it cannot be added again: ${problems.join("; ")}`;
+    return refuse(what, [], tooOld.length > 0 ? "version-mismatch" : undefined);
 }
 
 /** A new machine may have another name and another address than the old one. */

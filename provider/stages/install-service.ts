@@ -2,6 +2,7 @@ import { withoutValues } from "../adapters/k0s/given-values";
 import { installFlags } from "../adapters/k0s/install-flags";
 import { TOKEN_PATH } from "../adapters/k0s/paths";
 import { cloudProviderFlags } from "../decide/cloud-provider";
+import { etcdArchitectureFlags } from "../decide/etcd-architecture";
 import { type Deadline, waitFor } from "../deadline";
 import { CommandError, messageOf } from "../errors";
 import { commandDeadline } from "./timing";
@@ -65,15 +66,19 @@ function createJoinToken(
     return cluster.helper.createJoinToken(request, deadline);
 }
 
-/** With the flags of the cluster's cloud provider in the first place, instead of a second installation. */
+/** With the flags of the cluster's cloud provider in the first place, instead of a second installation, and what etcd needs. */
 export async function installService(operation: HostOperation, deadline: Deadline): Promise<Outcome> {
-    const { target, inputs, kind, peerAddress } = operation;
-    const flags = cloudProviderFlags({
-        mke: await hasCloudProvider(operation),
-        helperArgs: operation.cluster.helperFacts.args ?? [],
-        role: inputs.role,
-        installFlags: inputs.installFlags,
-    });
+    const { target, inputs, kind, peerAddress, hostFacts } = operation;
+    const { role } = inputs;
+    const flags = [
+        ...cloudProviderFlags({
+            mke: await hasCloudProvider(operation),
+            helperArgs: operation.cluster.helperFacts.args ?? [],
+            role,
+            installFlags: inputs.installFlags,
+        }),
+        ...etcdArchitectureFlags(role, hostFacts.arch, inputs.installFlags),
+    ];
     try {
         await target.installService(inputs.k0s.installPath, kind, installFlags(inputs, peerAddress, flags), deadline);
     } catch (error) {

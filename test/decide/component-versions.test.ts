@@ -18,6 +18,11 @@ const installs = (kind: "controller" | "worker", version: string): Partial<Versi
 const labelled = (name: string, version: string, role = "node-role.kubernetes.io/control-plane") =>
     node(name, { labels: { [role]: "true", "mke/version": version } });
 
+const ofVersion = (k0sVersion: string) => {
+    const { helper, ...rest } = cluster({ controlNodes: [] });
+    return { ...rest, helper: { ...helper, k0sVersion } };
+};
+
 const CASES: readonly [string, Partial<Versions>, RegExp | undefined][] = [
     ["a removal from a cluster that is alike", {}, undefined],
     ["a controller of the cluster's version", installs("controller", THEIRS), undefined],
@@ -32,6 +37,18 @@ const CASES: readonly [string, Partial<Versions>, RegExp | undefined][] = [
     ["a worker of a newer patch", installs("worker", "v1.36.9+k0s.0"), undefined],
     ["a worker of a newer minor", installs("worker", "v1.37.0+k0s.0"), /worker's k0s v1\.37\.0\+k0s\.0 would be newer/],
     ["a worker of a newer major", installs("worker", "v2.0.0+k0s.0"), /newer/],
+    ["a worker of the oldest minor that is installed", installs("worker", "v1.34.0+k0s.0"), undefined],
+    [
+        "a worker of an older one",
+        installs("worker", "v1.33.9+k0s.0"),
+        /v1\.33\.9\+k0s\.0 would be installed, .* 1\.34 or newer/,
+    ],
+    [
+        "a controller of an older cluster",
+        { ...installs("controller", "v1.33.9+k0s.0"), cluster: ofVersion("v1.33.9+k0s.0") },
+        /new nodes need 1\.34 or newer/,
+    ],
+    ["a removal from an older cluster", { cluster: ofVersion("v1.33.9+k0s.0") }, undefined],
     ["a worker whose version says nothing", installs("worker", "latest"), /cannot be compared/],
     [
         "a controller that differs",

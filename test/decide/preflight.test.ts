@@ -31,7 +31,9 @@ describe("a host that is to become a node", () => {
     it("has an operating system k0s runs on, or one that is like it", () => {
         assert.match(problems({ os: OTHER_OS })[0] ?? "", /^operating system Plan 9 is not one of ubuntu, /);
         assert.deepEqual(problems({ os: { ...OTHER_OS, idLike: ["rhel", "fedora"] } }), []);
-        assert.deepEqual(problems({ os: { ...OTHER_OS, id: "flatcar" } }), []);
+        for (const id of ["flatcar", "alpine", "sles"]) assert.deepEqual(problems({ os: { ...OTHER_OS, id } }), []);
+        const tumbleweed = { ...OTHER_OS, id: "opensuse-tumbleweed", idLike: ["opensuse", "suse"] };
+        assert.deepEqual(problems({ os: tumbleweed }), []);
     });
 
     it("needs cgroup v2 only where a kubelet will run", () => {

@@ -59,6 +59,20 @@ describe("adding a controller", () => {
         ]);
     });
 
+    it("asks for the source of its program before anything is written, and joins nothing without it", async () => {
+        const { k0s } = joining().operation.inputs;
+        const inputs = { k0s: { ...k0s, downloadUrl: "https://get.example.com/k0s" } };
+        const world = joining({ inputs });
+        await add(world);
+        const stages = stagesOf(world);
+        assert.equal(stages.indexOf("verifying the registry"), CHECKS.indexOf("comparing versions") + 1);
+        const reach = (): Promise<never> =>
+            Promise.reject(new CommandError({ stage: "s", host: "c3", what: "no way" }));
+        const without = joining({ inputs, target: { reach } });
+        await assert.rejects(add(without), /no way/);
+        assert.deepEqual(steps(without), []);
+    });
+
     it("records before its first change, proves lock and members before the start, and retires the token after the join", async () => {
         const world = joining();
         await add(world);

@@ -4,6 +4,7 @@ import { RefusedError } from "../../provider/errors";
 import { silentLog } from "../../provider/log";
 import {
     decideAdd,
+    decideRebuild,
     decideRemove,
     decideRepair,
     decideSettled,
@@ -20,6 +21,7 @@ import {
     cluster,
     controllerHost,
     marker,
+    member,
     memberId,
     node,
     OWNER,
@@ -182,6 +184,33 @@ describe("a refusal", () => {
     it("is no plan, and a plan is no refusal", () => {
         assert.doesNotThrow(() => refuseIfSaid({ kind: "add" }, "10.0.0.3"));
         assert.throws(() => refuseIfSaid(refusal, "10.0.0.3"), RefusedError);
+    });
+});
+
+describe("deciding a rebuild", () => {
+    const gone = situation({
+        host: blankHost("c3"),
+        cluster: cluster({ members: [member("c1"), member("c2"), member("c3", { health: "unhealthy" })] }),
+    });
+    const decide = (inputs: SceneOptions["inputs"], seen: Situation = gone) => {
+        const off = { os: false, minCpus: false, minMemoryMiB: false, minDiskMiB: false } as const;
+        const preflight = { ...off, cgroupV2: false, maxClockSkew: false } as const;
+        return decideRebuild(session({ inputs: { preflight, ...inputs } }), seen, knowledge);
+    };
+
+    it("takes nothing out that could not come back: not below the oldest k0s, nor onto a host that pre-flight refuses", () => {
+        assert.equal(decide({}).kind, "remove");
+        const { installPath } = scene().operation.inputs.k0s;
+        const old = refused(decide({ k0s: { installPath, version: "v1.33.9+k0s.0" } }));
+        assert.match(old.what, /^it cannot be added again: k0s v1\.33\.9/);
+        assert.equal(old.topic, "version-mismatch");
+        const weak = situation({
+            ...gone,
+            host: blankHost("c3", { os: { id: "plan9", idLike: [], versionId: "", name: "Plan 9" } }),
+        });
+        const preflight = { os: true, minCpus: 1, minMemoryMiB: 1, minDiskMiB: 9e9, cgroupV2: true, maxClockSkew: 30 };
+        assert.match(refused(decide({ preflight }, weak)).what, /^it cannot be added again: operating system Plan 9/);
+        assert.equal(decide({ preflight }).kind, "remove", "the disk is full of what the reset takes away");
     });
 });
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "mocha";
+import type { Host } from "../../provider/adapters/host";
 import { Deadline } from "../../provider/deadline";
 import { CommandError, LockError } from "../../provider/errors";
 import type { HostFacts } from "../../provider/facts/host";
@@ -11,7 +12,7 @@ import {
     startService,
     withJoinToken,
 } from "../../provider/stages/install-service";
-import { controllerHost, workerHost } from "../decide/build";
+import { blankHost, controllerHost, workerHost } from "../decide/build";
 import { only } from "../support/fake-calls";
 import { JOIN_TOKEN } from "../support/fake-host";
 import { type SceneOptions, type Scene, scene } from "../support/fake-operation";
@@ -49,6 +50,16 @@ describe("a join token", () => {
         const answer = await withJoinToken(world.operation, async () => tokenOn(world));
         assert.equal(answer, JOIN_TOKEN);
         assert.equal(world.calls[1], `c3 writeFile ${TOKEN_FILE} 600`);
+    });
+
+    it("lives for half an hour, whatever becomes of the join", async () => {
+        const lives: number[] = [];
+        const createJoinToken: Host["createJoinToken"] = async ({ expirySeconds }) => {
+            lives.push(expirySeconds);
+            return { token: JOIN_TOKEN, id: "abcdef" };
+        };
+        await withJoinToken(scene({ helper: { createJoinToken } }).operation, async () => undefined);
+        assert.deepEqual(lives, [30 * 60]);
     });
 
     for (const name of ["c3", "w1"]) {
@@ -172,6 +183,46 @@ describe("the service", () => {
         assert.equal(await installService(world.operation, soon()), "with --enable-cloud-provider");
         const [installed = ""] = only(world.calls, "c3 installService controller");
         assert.ok(installed.endsWith(" --enable-cloud-provider"), installed);
+    });
+
+    it("of a controller on 32-bit ARM has the environment without which its etcd ends, unless the program says it", async () => {
+        const installed = async (arch: string, flags: readonly string[] = [], name = "c3"): Promise<string> => {
+            const world = scene({ name, hostFacts: blankHost(name, { arch }), inputs: { installFlags: flags } });
+            await installService(world.operation, soon());
+            return only(world.calls, `${name} installService`).join();
+        };
+        assert.match(await installed("arm"), / --env=ETCD_UNSUPPORTED_ARCH=arm/);
+        for (const own of ["--env=ETCD_UNSUPPORTED_ARCH=arm", "-e=ETCD_UNSUPPORTED_ARCH=arm"]) {
+            assert.equal((await installed("arm", [own])).split("ETCD_UNSUPPORTED_ARCH").length, 2);
+        }
+        const besides = await installed("arm", ["--env=HTTPS_PROXY=http://proxy"]);
+        assert.match(besides, / --env=ETCD_UNSUPPORTED_ARCH=arm --env=HTTPS_PROXY=http:\/\/proxy/);
+        for (const [arch, name] of [
+            ["arm64", "c3"],
+            ["amd64", "c3"],
+            ["arm", "w1"],
+        ] as const) {
+            assert.doesNotMatch(await installed(arch, [], name), /ETCD_UNSUPPORTED_ARCH/);
+        }
+    });
+
+    it("that k0s does not accept fails with its words, without values of the program's", async () => {
+        const output = 'invalid argument "s3cret" for "--labels" flag: "s3cret" is no pair';
+        const refusing: SceneOptions = {
+            inputs: { installFlags: ["--labels=s3cret"] },
+            target: {
+                installService: () =>
+                    Promise.reject(
+                        new CommandError({ stage: "installing k0s", host: "c3", what: "failed", exitCode: 1, output }),
+                    ),
+            },
+        };
+        await assert.rejects(installService(scene(refusing).operation, soon()), (error) => {
+            assert.ok(error instanceof CommandError);
+            assert.equal(error.details.output, 'invalid argument "…" for "--labels" flag: "…" is no pair');
+            assert.doesNotMatch(`${error.message}${error.stack ?? ""}`, /s3cret/);
+            return true;
+        });
     });
 
     it("is installed with flags that name the token's file and not the token", async () => {

@@ -111,6 +111,19 @@ describe("the program that backs a controller up", () => {
         assert.equal(seen.length - kept.length, 1);
     });
 
+    it("never writes over another of the same second and name", () => {
+        const name = "20260101T000000Z-c3-before-add.tar.gz";
+        const { exitCode, stderr, seen } = backUp(
+            {},
+            `printf '#!/bin/sh\\necho 20260101T000000Z\\n' >/run/fake/date; chmod +x /run/fake/date
+            echo first >${DIRECTORY}/${name}`,
+            `${LIST}; cat ${DIRECTORY}/${name}`,
+        );
+        assert.equal(exitCode, 1);
+        assert.match(stderr, /exists already/);
+        assert.deepEqual(seen, [name, "first"]);
+    });
+
     it("keeps the one it just made, also where the clock went back", () => {
         const future = [1, 2, 3, 4, 5].map((day) => `2999010${day}T000000Z-c1-before-add.tar.gz`);
         const { archive, seen } = backUp({}, `cd ${DIRECTORY}; touch ${future.join(" ")}; cd /`, LIST);

@@ -24,7 +24,9 @@ export const installService: Program = (host, values) => {
         const file = `/etc/systemd/system/${name}.service`;
         throw new ProgramFailure(`Error: failed to install ${role} service: Init already exists: ${file}`);
     }
-    host.units.install(name, [k0s, role, ...flags]);
+    // They become the environment of the service, not its arguments.
+    const args = flags.filter((flag) => !/^(--env|-e)=/.test(flag));
+    host.units.install(name, [k0s, role, ...args]);
     if (role === "controller") for (const user of K0S_USERS) host.users.add(user);
     host.happened(`${name} installed`);
     return "";
