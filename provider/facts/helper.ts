@@ -1,19 +1,22 @@
 import { isIP } from "node:net";
 import type { Host } from "../adapters/host";
 import { connectKube } from "../adapters/kube/client";
-import type { Deadline } from "../deadline";
+import { before, type Deadline } from "../deadline";
 import { ConnectionError, MkeError, reasonOf, RefusedError } from "../errors";
 import { sharedAddresses } from "../address";
 import type { Connection, ControllerAddress } from "../inputs";
 import type { Log } from "../log";
+import { agreed, FINDING_HELPER } from "./agreement";
 import { type ClusterConnection, connectController, type ControllerClients, NoCluster, Unusable } from "./controller";
 import type { HostFacts } from "./host";
 
 export type { ClusterConnection } from "./controller";
 
-const STAGE = "finding a controller to work through";
 /** One candidate that does not answer must not use up the time of the others. */
 const CANDIDATE_LIMIT = 20_000;
+/** Once one can be used, the others have this long to contradict it: one that is up answers within a second or two. */
+const OTHERS_LIMIT = 8_000;
+const IS_TARGET_TOO = "it is the node that is worked on, under another address";
 const DEFAULT_DATA_DIR = "/var/lib/k0s";
 const DEFAULT_K0S_PATH = "/usr/local/bin/k0s";
 
@@ -24,8 +27,14 @@ export interface HelperRequest {
     readonly target: string | undefined;
     /** Hosts among the candidates that were found to be the target, under other addresses. */
     readonly itself?: readonly string[];
-    /** Without a cluster id, all controllers that answer must agree (safety.md 1). */
     readonly pins: { readonly clusterId?: string; readonly caFingerprint?: string };
+    /**
+     * Only to look: with a pinned cluster id, the word of the first one that can be used is enough. Before a change, and at
+     * the first contact, all that answer must agree (safety.md 1).
+     */
+    readonly onlyToRead?: boolean;
+    /** Addresses of the target's machine, asked where controllers disagree: the target's own word does not count. */
+    readonly targetAddresses?: (deadline: Deadline) => Promise<readonly string[]>;
     readonly openHost: (address: string, connection: Connection) => Host;
     readonly log: Log;
     /** Where the probe looks; what k0s itself says wins. */
@@ -39,6 +48,8 @@ export interface HelperRequest {
     /** Asked when no candidate can be used: controllers that the cluster itself names. */
     readonly lastResort?: (deadline: Deadline) => Promise<readonly ControllerAddress[]>;
     readonly clients?: ControllerClients;
+    /** Milliseconds for the others once one can be used; for tests. */
+    readonly othersLimit?: number;
 }
 
 interface Skipped {
@@ -113,24 +124,69 @@ async function findAmong(
     skipped: Skipped[],
     deadline: Deadline,
 ): Promise<ClusterConnection | undefined> {
-    if (request.pins.clusterId === undefined) {
-        const inspected = await Promise.all(candidates.map((candidate) => inspect(request, candidate, deadline)));
-        return agreed(inspected.flatMap((one) => usable(request, one, skipped)));
+    if (request.onlyToRead === true && request.pins.clusterId !== undefined) {
+        return firstOf(request, candidates, skipped, deadline);
     }
+    const inspected = await inspectAll(request, candidates, deadline);
+    const connections = inspected.flatMap((one) => ("connection" in one ? [one.connection] : []));
+    const connection = await agreed(connections, () => request.targetAddresses?.(deadline) ?? Promise.resolve([]));
+    // Of those after it, nobody would have asked any for help.
+    const passedOver = connection === undefined ? inspected : inspected.slice(0, positionOf(inspected, connection));
+    for (const one of passedOver) skip(request, "connection" in one ? itsTarget(one.connection) : one, skipped);
+    return connection;
+}
+
+async function firstOf(
+    request: HelperRequest,
+    candidates: readonly ControllerAddress[],
+    skipped: Skipped[],
+    deadline: Deadline,
+): Promise<ClusterConnection | undefined> {
     for (const candidate of candidates) {
-        const [connection] = usable(request, await inspect(request, candidate, deadline), skipped);
-        if (connection !== undefined) return connection;
+        const inspected = await inspect(request, candidate, deadline);
+        if ("connection" in inspected) return inspected.connection;
+        skip(request, inspected, skipped);
     }
     return undefined;
 }
 
-function usable(request: HelperRequest, inspected: Inspected, skipped: Skipped[]): ClusterConnection[] {
-    if ("connection" in inspected) return [inspected.connection];
+/** All at once. One that hangs has as long as any, until another one can be used. */
+async function inspectAll(
+    request: HelperRequest,
+    candidates: readonly ControllerAddress[],
+    deadline: Deadline,
+): Promise<Inspected[]> {
+    const all = candidates.map((candidate) => inspect(request, candidate, deadline));
+    const usable = all.map(async (one) => ("connection" in (await one) ? one : Promise.reject(new Error("unusable"))));
+    await Promise.any(usable).catch(() => undefined);
+    const patience = deadline.within(request.othersLimit ?? OTHERS_LIMIT);
+    return Promise.all(all.map((one, index) => orLate(one, candidates[index]?.host ?? "", patience)));
+}
+
+/** What comes too late is closed when it comes. */
+async function orLate(inspected: Promise<Inspected>, host: string, patience: Deadline): Promise<Inspected> {
+    const late = new Error("no answer in time");
+    try {
+        return await before(patience, inspected, () => late);
+    } catch (error) {
+        if (error !== late) throw error;
+        void inspected.then((one) => "connection" in one && one.connection.close());
+        return { host, reason: late.message, retryable: true, hasNoCluster: false };
+    }
+}
+
+function positionOf(inspected: readonly Inspected[], connection: ClusterConnection): number {
+    return inspected.findIndex((one) => "connection" in one && one.connection === connection);
+}
+
+function itsTarget({ helper }: ClusterConnection): Skipped {
+    return { host: helper.address, reason: IS_TARGET_TOO, retryable: false, hasNoCluster: true };
+}
+
+function skip(request: HelperRequest, one: Skipped, skipped: Skipped[]): void {
     // That the target does not help itself needs no line.
-    if (inspected.host !== request.target)
-        request.log.line(`not working through ${inspected.host}: ${inspected.reason}`);
-    skipped.push(inspected);
-    return [];
+    if (one.host !== request.target) request.log.line(`not working through ${one.host}: ${one.reason}`);
+    skipped.push(one);
 }
 
 async function inspect(request: HelperRequest, candidate: ControllerAddress, deadline: Deadline): Promise<Inspected> {
@@ -150,7 +206,7 @@ async function connectCandidate(
     deadline: Deadline,
 ): Promise<ClusterConnection> {
     if (candidate.host === request.target) throw new NoCluster("it is the node that is worked on");
-    const isOther = new NoCluster("it is the node that is worked on, under another address");
+    const isOther = new NoCluster(IS_TARGET_TOO);
     if (request.itself?.includes(candidate.host)) throw isOther;
     const refuse = ({ addresses }: HostFacts): void => {
         if (request.target !== undefined && sharedAddresses(addresses, [request.target]).length > 0) throw isOther;
@@ -186,32 +242,9 @@ function pinMismatch(pins: HelperRequest["pins"], { helperFacts }: ClusterConnec
     return undefined;
 }
 
-/** The first one, if all say the same; the others are closed. */
-function agreed(connections: readonly ClusterConnection[]): ClusterConnection | undefined {
-    const [first, ...others] = connections;
-    for (const other of others) other.close();
-    const stranger = others.find((other) => first !== undefined && identityOf(other) !== identityOf(first));
-    if (first === undefined || stranger === undefined) return first;
-    first.close();
-    throw new RefusedError({
-        stage: STAGE,
-        what: `the controllers belong to different clusters: ${describe(first)}; ${describe(stranger)}`,
-        advice: "Name controllers of one cluster only, or say which cluster is meant with `cluster.id`.",
-        topic: "second-cluster",
-    });
-}
-
-function identityOf({ helperFacts: { clusterId, caFingerprint, etcdClusterId } }: ClusterConnection): string {
-    return `${clusterId} ${caFingerprint} ${etcdClusterId}`;
-}
-
-function describe({ helperFacts: { address, clusterId, caFingerprint, etcdClusterId } }: ClusterConnection): string {
-    return `${address} has cluster ${clusterId}, etcd ${etcdClusterId.toString(16)}, CA ${caFingerprint}`;
-}
-
 function nobody({ target }: HelperRequest, skipped: readonly Skipped[]): MkeError {
     const details = {
-        stage: STAGE,
+        stage: FINDING_HELPER,
         what: skipped.length === 0 ? "no controller is named" : "none of the controllers can be used",
         output: skipped.map(({ host, reason }) => `${host}: ${reason}`).join("\n"),
         advice:

@@ -16,9 +16,6 @@ const UNREACHABLE = "the host does not answer by SSH";
 const NOBODY = "the host or its cluster could not be checked";
 const OTHER_KEY = "the host shows a different SSH host key than `hostKey`: it may be another machine";
 
-/** Where the first one is lost meanwhile, a second one tells; more would only take time. */
-const HELPERS = 2;
-
 type ReadResult = { readonly id?: string; readonly props?: NodeOutputs };
 
 /**
@@ -29,7 +26,7 @@ type ReadResult = { readonly id?: string; readonly props?: NodeOutputs };
 export async function read(_kind: NodeKind, id: string, outs: NodeOutputs): Promise<ReadResult> {
     const inputs = inputsOf(outs);
     try {
-        return await withSession(inputs, outs, (session) => readThrough(session, id, outs), HELPERS);
+        return await withSession(inputs, outs, (session) => readThrough(session, id, outs), "read");
     } catch (error) {
         logOf(inputs).line(messageOf(error));
         return { id, props: withDrift(outs, "unreachable", [NOBODY]) };

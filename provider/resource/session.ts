@@ -1,3 +1,4 @@
+import { addressesOf } from "../address";
 import { openHost } from "../adapters/ssh/pool";
 import type { Host, ProbePaths } from "../adapters/host";
 import { Deadline } from "../deadline";
@@ -17,6 +18,9 @@ export interface Pins {
     readonly clusterId?: string | undefined;
     readonly caFingerprint?: string | undefined;
 }
+
+/** A look is content with one controller's word; before a change all that answer must agree (safety.md 1). */
+export type Purpose = "read" | "change";
 
 /** One operation's way to a host and to the cluster behind a helper. */
 export interface Session {
@@ -40,9 +44,10 @@ async function withOtherHelper<T>(
     inputs: NodeInputs,
     state: Pins,
     action: (session: Session) => Promise<T>,
+    purpose: Purpose,
 ): Promise<T> {
     for (const itself: string[] = []; ;) {
-        const session = await openSession(inputs, state, itself);
+        const session = await openSession(inputs, state, itself, purpose);
         try {
             return await action(session);
         } catch (error) {
@@ -56,7 +61,12 @@ async function withOtherHelper<T>(
 }
 
 /** `itself`: what the node is found under among the controllers. */
-export async function openSession(inputs: NodeInputs, state: Pins, itself: readonly string[] = []): Promise<Session> {
+export async function openSession(
+    inputs: NodeInputs,
+    state: Pins,
+    itself: readonly string[] = [],
+    purpose: Purpose = "change",
+): Promise<Session> {
     const log = logOf(inputs);
     const target = openHost(inputs.host, inputs.connection);
     const pins = pinsOf(inputs, state);
@@ -66,6 +76,8 @@ export async function openSession(inputs: NodeInputs, state: Pins, itself: reado
         itself,
         ...(inputs.role === "worker" ? {} : { alone: { host: inputs.host, connection: inputs.connection } }),
         pins,
+        onlyToRead: purpose === "read",
+        targetAddresses: async (deadline: Deadline) => addressesOf(await target.probe(probePaths(inputs), deadline)),
         openHost,
         log,
         dataDir: inputs.dataDir,
@@ -137,32 +149,36 @@ export function isUnreachable(error: unknown): error is ConnectionError {
     return error instanceof ConnectionError && !(error instanceof HostKeyError);
 }
 
-/** A helper may itself be lost while an operation waits for its turn: another one is looked for, this often. */
-const HELPERS = 4;
+/**
+ * How many helpers at most. One may itself be lost while an operation waits for its turn; where the first one is lost
+ * to a look, a second one tells, and more would only take time.
+ */
+const HELPERS: Readonly<Record<Purpose, number>> = { change: 4, read: 2 };
 
 /**
  * Runs the action with a session, and again through another helper where that one was lost before the action called
- * `started`: until then nothing was changed. `helpers`: how many of them at most.
+ * `started`: until then nothing was changed.
  */
 export async function withSession<T>(
     inputs: NodeInputs,
     state: Pins,
     action: (session: Session, started: () => void) => Promise<T>,
-    helpers = HELPERS,
+    purpose: Purpose = "change",
 ): Promise<T> {
     for (let attempt = 1; ;) {
         await requireEngine("looking for the cluster");
         const changes = { begun: false };
         const found = { helper: false };
         try {
-            return await withOtherHelper(inputs, state, (session) => {
+            const run = (session: Session): Promise<T> => {
                 found.helper = true;
                 return action(session, () => (changes.begun = true));
-            });
+            };
+            return await withOtherHelper(inputs, state, run, purpose);
         } catch (error) {
             if (!found.helper && !(error instanceof InputError) && (await othersHaveGone(inputs, state))) continue;
             const isLost = error instanceof MkeError && error.retryable && !(error instanceof LockError);
-            if (!found.helper || changes.begun || !isLost || attempt === helpers) throw error;
+            if (!found.helper || changes.begun || !isLost || attempt === HELPERS[purpose]) throw error;
             // There are only so many controllers that this process can remove.
             if (!(error instanceof HelperRemovedError)) attempt += 1;
             logOf(inputs).line(`looking for a controller again: ${reasonOf(error)}`);

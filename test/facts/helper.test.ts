@@ -11,7 +11,7 @@ import type { HostFacts } from "../../provider/facts/host";
 import type { Connection, ControllerAddress } from "../../provider/inputs";
 import { loopbackHost } from "../support/loopback-host";
 import { TestCa } from "../support/pki";
-import { CLUSTER_ID, controllerFacts, ETCD_CLUSTER_ID, fakeEtcd, fakeKube, refused } from "./fakes";
+import { CLUSTER_ID, controllerFacts, ETCD_CLUSTER_ID, fakeEtcd, fakeKube, MEMBERS, refused } from "./fakes";
 
 const CONNECTION = { user: "root", port: 22, dialErrorLimit: 1, perDialTimeout: 1 } as Connection;
 const address = (number: number): ControllerAddress => ({ host: `10.0.0.${number}`, connection: CONNECTION });
@@ -74,8 +74,16 @@ describe("finding a controller to work through", () => {
         return connectCluster(request, Deadline.after(5000));
     };
 
-    it("takes the first usable one in the program's order and does not bother the others", async () => {
-        const { helperFacts } = await connect({ "10.0.0.1": {}, "10.0.0.2": {} });
+    /** What one restored alone from a backup serves: an etcd cluster of its own, and itself as the one member. */
+    const restored = (number: number): Machine => ({
+        etcd: {
+            members: async () => ({ clusterId: 0xdefn, members: MEMBERS.slice(number - 1, number) }),
+            status: async () => ({ memberId: BigInt(number), leaderId: BigInt(number), learner: false }),
+        },
+    });
+
+    it("only to read, takes the first usable one in the program's order and does not bother the others", async () => {
+        const { helperFacts } = await connect({ "10.0.0.1": {}, "10.0.0.2": {} }, { onlyToRead: true });
         assert.deepEqual(opened, ["10.0.0.1"]);
         assert.deepEqual(helperFacts, {
             address: "10.0.0.1",
@@ -168,22 +176,63 @@ describe("finding a controller to work through", () => {
         const machines = { "10.0.0.1": {}, "10.0.0.2": { clusterId: "another" } };
         await assert.rejects(connect(machines, { pins: {} }), (error: RefusedError) => {
             assert.ok(error instanceof RefusedError);
-            assert.match(error.message, /10\.0\.0\.1 has cluster 2f0c1c3e.*; 10\.0\.0\.2 has cluster another/);
+            assert.match(error.message, /10\.0\.0\.1 has cluster 2f0c1c3e.*\n {2}10\.0\.0\.2 has cluster another/);
             return true;
         });
         assert.equal(closed.length, 4);
     });
 
-    it("refuses at the first contact when only etcd differs: the same CA may carry two clusters", async () => {
-        const etcd = {
-            members: async () => ({
-                clusterId: 0xdefn,
-                members: await fakeEtcd()
-                    .members()
-                    .then((m) => m.members),
-            }),
-        };
-        await assert.rejects(connect({ "10.0.0.1": {}, "10.0.0.2": { etcd } }, { pins: {} }), /etcd abc.*etcd def/);
+    for (const [when, pins] of Object.entries({
+        "at the first contact": {},
+        "before a change": { clusterId: CLUSTER_ID },
+    })) {
+        it(`refuses ${when} when only etcd differs: one was restored alone, and nobody says which is right`, async () => {
+            const machines = { "10.0.0.1": restored(1), "10.0.0.2": {}, "10.0.0.3": {} };
+            await assert.rejects(connect(machines, { pins }), (error: RefusedError) => {
+                assert.ok(error instanceof RefusedError);
+                assert.match(error.message, /serve different etcd clusters, of one CA and one kube-system UID\n/);
+                assert.match(error.message, /10\.0\.0\.1 .* etcd def of c1\n/);
+                assert.match(error.message, /10\.0\.0\.2 .* etcd abc of c1, c2, c3\n/);
+                assert.match(error.message, /The right one lists all controllers .*Runbook: .*#second-cluster$/s);
+                return true;
+            });
+            assert.equal(closed.length, 6);
+        });
+    }
+
+    it("works on once the wrong one is stopped, or no longer named", async () => {
+        const stopped = { facts: controllerFacts(1, { status: { state: "silent", reason: "no socket" } }) };
+        const found = await connect({ "10.0.0.1": stopped, "10.0.0.2": {}, "10.0.0.3": {} });
+        assert.equal(found.helperFacts.address, "10.0.0.2");
+        const candidates = [address(2), address(3)];
+        const without = await connect({ "10.0.0.1": restored(1), "10.0.0.2": {}, "10.0.0.3": {} }, { candidates });
+        assert.equal(without.helperFacts.address, "10.0.0.2");
+    });
+
+    it("does not count the target's word, whatever name the program has for it", async () => {
+        const voter = (number: number): Machine => ({
+            etcd: { status: async () => ({ memberId: BigInt(number), leaderId: 2n, learner: false }) },
+        });
+        const machines = { "10.0.0.1": restored(1), "10.0.0.2": voter(2), "10.0.0.3": voter(3) };
+        const targetAddresses = async (): Promise<string[]> => ["172.17.0.1", "10.0.0.1"];
+        const found = await connect(machines, { target: "c1.example.org", targetAddresses });
+        assert.equal(found.helperFacts.address, "10.0.0.2");
+        assert.deepEqual(lines, [
+            "not working through 10.0.0.1: it is the node that is worked on, under another address",
+        ]);
+        assert.equal(closed.length, 4);
+    });
+
+    it("does not wait for long for one that hangs, when another can be used; what comes late is closed", async () => {
+        let answer = (): void => undefined;
+        const hangs = new Promise<void>((resolve) => (answer = resolve));
+        const late = async (): Promise<unknown> => hangs.then(() => fakeEtcd().members());
+        const machines = { "10.0.0.1": { etcd: { members: late } }, "10.0.0.2": {}, "10.0.0.3": {} };
+        const found = await connect(machines, { othersLimit: 10 });
+        assert.equal(found.helperFacts.address, "10.0.0.2");
+        assert.deepEqual(lines, ["not working through 10.0.0.1: no answer in time"]);
+        answer();
+        while (!closed.includes("etcd 10.0.0.1")) await new Promise((resolve) => setImmediate(resolve));
     });
 
     it("lists every candidate with its reason when nobody can help, and may be tried again if one was away", async () => {
