@@ -1,4 +1,5 @@
 import { defined } from "../defined";
+import type { Member } from "../facts/cluster";
 import type { HostFacts, OperationRecord } from "../facts/host";
 import { kindOf } from "../inputs";
 import { addressesOf, sharedAddresses } from "../address";
@@ -28,6 +29,7 @@ import { type Refusal, refuse } from "./refusal";
 import { hasK0sData, nodeOf, unitOf } from "./scenario";
 import { isSilent } from "./silent-etcd";
 import { usesGoneController } from "./stranded";
+import { isOwnMember } from "./whose-member";
 
 /**
  * What to do to make a host the wanted node, or why not. In order: role, second cluster, scenario, verdict, matrix cell –
@@ -119,7 +121,7 @@ function afterJoin(situation: Situation, seen: Look, record: OperationRecord): C
     const verdict = seen.verdict ?? verdictOf(situation);
     if (verdict.member === undefined)
         return verdict.verdict === "VerdictClean" ? startOver(situation, record) : undefined;
-    if (wasThereBefore(record, verdict.member)) return undefined;
+    if (wasThereBefore(record, verdict.member) || isTaken(verdict.member, situation)) return undefined;
     const isStarted = verdict.member.name !== "" && situation.host.data.etcdDatabase;
     if (isStarted && unitOf(situation.host) !== undefined) {
         // In scenario 9 nothing of it can be trusted, and nothing of it goes on by itself.
@@ -128,6 +130,15 @@ function afterJoin(situation: Situation, seen: Look, record: OperationRecord): C
     }
     const { undo, ...course } = startOver(situation, record);
     return { ...course, undo: { ...undo, member: verdict.member } };
+}
+
+/** One that has started is taken back, or gone on with, only where it is provably ours: the address may be another's by now. */
+function isTaken(member: Member, situation: Situation): boolean {
+    return (
+        member.name !== "" &&
+        markerOf(situation.host)?.owner !== situation.inputs.owner &&
+        !isOwnMember(member, situation)
+    );
 }
 
 function startOver({ host }: Situation, record: OperationRecord): Course & { readonly undo: Undo } {

@@ -33,6 +33,7 @@ import { isHealthy } from "./scenario";
 import { doubtOf, isSilent } from "./silent-etcd";
 import { accessWithout, strandedWorkers } from "./stranded";
 import { isOfAnotherMachine, successorOf } from "./successor";
+import { isOwnMember } from "./whose-member";
 
 /**
  * How to take a node out, or why not. In order: whose it is now, which machine it is, role, second cluster, scenario,
@@ -66,8 +67,13 @@ function fromHost(situation: RemovalSituation & Situation): Course | Refusal {
     if (!("scenario" in seen)) return seen;
     const course = refuseUnlisted(situation, seen) ?? chooseCourse(situation, seen);
     if ("what" in course) return course;
-    const certain = withoutDoubt(situation, withinRights(situation, course));
+    const certain = refuseTaken(situation, course) ?? withoutDoubt(situation, withinRights(situation, course));
     return "what" in certain ? certain : refuseCleaning(situation, certain);
+}
+
+function refuseTaken(situation: Situation, { steps, verdict }: Course): Refusal | undefined {
+    if (steps.leave === "none" || verdict?.member === undefined) return undefined;
+    return refuseOthersMember(situation, verdict.member, verdict.evidence);
 }
 
 /** The last look at what is in the directories before they are emptied (safety.md 15). */
@@ -181,17 +187,23 @@ function fromCluster(situation: RemovalSituation): Course | Refusal {
 
 /** The member at the node's address may be somebody else's by now. */
 function refuseStranger(situation: RemovalSituation, { member, evidence }: VerdictReport): Refusal | undefined {
-    const { host, role, state, peerAddress } = situation;
     if (member === undefined) return undefined;
+    if (situation.role !== "worker") return refuseOthersMember(situation, member, evidence);
     const isOthers = isOfAnotherMachine(member, situation);
-    if (role === "worker") {
-        return isOthers ? undefined : refuse("the resource is a worker, the host is not", evidence, "wrong-role");
-    }
-    const isUnknown = host === undefined && state?.memberId === undefined && !isOthers;
-    const isCertain = member.id === state?.memberId || isUnknown;
-    return isCertain
-        ? undefined
-        : refuse(`the member at ${peerAddress} is not the one in state`, evidence, "ghost-member");
+    return isOthers ? undefined : refuse("the resource is a worker, the host is not", evidence, "wrong-role");
+}
+
+function refuseOthersMember(
+    situation: RemovalSituation,
+    member: Member,
+    evidence: readonly string[],
+): Refusal | undefined {
+    if (isOwnMember(member, situation)) return undefined;
+    const what = `the member at ${situation.peerAddress} is not known to be this node's`;
+    const advice =
+        "If it is somebody else's controller, nothing of this node is left: `pulumi state delete` forgets it. If it is this " +
+        "node's, remove the member as the runbook says, then run again.";
+    return { ...refuse(what, evidence, "ghost-member"), advice };
 }
 
 /** A k0s that cannot be asked counts as broken: scenario 6 of the document, less what would be done on the machine. */

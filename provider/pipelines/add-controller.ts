@@ -72,6 +72,7 @@ export async function addController(
  */
 export async function continueController(operation: HostOperation, own: Member): Promise<bigint> {
     const { log, inputs } = operation;
+    operation.progress.memberId = own.id;
     await stretchLock(operation, JOIN_LEASE_SECONDS, commandDeadline());
     await runStage(log, "starting k0s", COMMAND_SECONDS, (deadline) => startService(operation, deadline));
     const others = idsOf(operation).filter((id) => id !== own.id);

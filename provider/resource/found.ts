@@ -27,7 +27,13 @@ export async function foundReady(operation: HostOperation): Promise<FoundOutputs
 
 /** Outputs of a node whose add did not end: enough to find it again, to go on or to take it back. */
 export function foundHalfMade(operation: HostOperation): FoundOutputs {
-    return { ...identity(operation), status: "joining", state: "joining: the add did not reach its end" };
+    const { memberId } = operation.progress;
+    return {
+        ...identity(operation),
+        status: "joining",
+        state: "joining: the add did not reach its end",
+        ...(memberId === undefined ? {} : { memberId: memberIdToHex(memberId) }),
+    };
 }
 
 function identity(operation: HostOperation): Omit<FoundOutputs, "status" | "state"> {

@@ -41,6 +41,7 @@ async function lookForVoter(
 ): Promise<Look<bigint>> {
     const members = await readMembers(operation.cluster);
     const member = members.find((candidate) => isJoiner(operation, others, candidate));
+    if (member !== undefined) operation.progress.memberId = member.id;
     if (member !== undefined && member.name !== "" && !member.learner) return { done: member.id };
     const isTaken = members.some(({ id, peerUrls }) => others.includes(id) && isAt(operation, peerUrls));
     await requireServiceStays(operation, { stage: STAGE, restarts: RESTARTS_TO_GIVE_UP }, deadline);

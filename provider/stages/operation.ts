@@ -34,6 +34,8 @@ export interface Progress {
     installedBinary: boolean;
     /** The program's flags as its service has them, once this operation knows: for the next marker. */
     flags?: readonly string[];
+    /** The etcd member that joins, once it was seen; for state, where a join does not get to its end. */
+    memberId?: bigint;
     /** What the marker says of it, once this operation has written one: the operation and what we put on the host. */
     marked?: { readonly record: OperationRecord | undefined; readonly put: PutOnHost | undefined };
 }

@@ -132,7 +132,7 @@ describe("planning a removal", () => {
 
     it("writes nothing to a machine that is not ours, and says so", () => {
         const host = { ...controllerHost("c3"), marker: undefined };
-        const plan = removed(leaving({ host, state: { token: TOKEN } }));
+        const plan = removed(leaving({ host, state: { token: TOKEN, memberId: memberId("c3") } }));
         assert.equal(plan.touchesHost, false);
         assert.equal(plan.steps.machine, "none");
         assert.equal(plan.steps.leave, "leave");

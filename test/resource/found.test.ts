@@ -57,6 +57,8 @@ describe("the outputs of a node that is half made", () => {
             peerAddress: address("c3"),
             machineId: "machine-c3",
         });
+        operation.progress.memberId = 0xf03n;
+        assert.equal(foundHalfMade(operation).memberId, "f03");
         assert.deepEqual(calls, []);
     });
 });

@@ -39,6 +39,17 @@ describe("waiting for a voter", () => {
         await assert.rejects(wait(joining({ learner: true })), lastSeen("member f03 is a learner"));
     });
 
+    it("notes which member joins as soon as it is seen, and no other", async () => {
+        for (const [joiner, noted] of [
+            [{ name: "" }, memberId("c3")],
+            [{ peerUrls: ["https://10.0.0.33:2380"] }, undefined],
+        ] as const) {
+            const world = joining(joiner);
+            await assert.rejects(wait(world), TimeoutError);
+            assert.equal(world.operation.progress.memberId, noted);
+        }
+    });
+
     it("is not over with a voter of that name at another address", async () => {
         const elsewhere = joining({ peerUrls: ["https://10.0.0.33:2380"] });
         await assert.rejects(wait(elsewhere), lastSeen("no member at its address yet"));
