@@ -99,7 +99,8 @@ export const happyPath = (etcd: Etcd): Action =>
 export const happyPathUndrained = (etcd: Etcd): Action =>
     remove({ ...etcd, deleteNode: true, machine: "reset", order: orderOf(etcd) });
 
-function orderOf({ leave, deleteObject }: Etcd): RemoveSteps["order"] {
+/** Of a node whose k0s runs: what is left of a member that went already comes before its drain. */
+export function orderOf({ leave, deleteObject }: Etcd): RemoveSteps["order"] {
     return deleteObject && (leave === "none" || leave === "wait-joined-false") ? "object-first" : "drain-first";
 }
 

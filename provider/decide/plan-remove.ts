@@ -2,12 +2,14 @@ import { defined } from "../defined";
 import type { Member } from "../facts/cluster";
 import type { HostFacts, OperationRecord } from "../facts/host";
 import { kindOf } from "../inputs";
+import { hasHeartbeat, type Life, lifeOf } from "./alive";
 import { describeMember } from "./cluster-health";
 import { refuseForeignContent } from "./directories";
 import { eraOf } from "./era";
 import { leaveWasOurs, type VerdictReport } from "./etcd-verdict";
 import { isOurs } from "./identity";
 import { cellFor, type RemoveSteps } from "./matrix";
+import { orderOf } from "./matrix-steps";
 import { controlNodeObject, hasHost, nodeObject, subjectAddresses } from "./own-objects";
 import {
     countVoters,
@@ -33,6 +35,7 @@ import { isHealthy } from "./scenario";
 import { doubtOf, isSilent } from "./silent-etcd";
 import { accessWithout, strandedWorkers } from "./stranded";
 import { isOfAnotherMachine, successorOf } from "./successor";
+import { refuseUnreachable } from "./unreachable";
 import { isOwnMember } from "./whose-member";
 
 /**
@@ -171,14 +174,14 @@ function withoutHost(course: Course, note: string): Course {
 
 /** Without the host only the cluster's side is done. */
 function fromCluster(situation: RemovalSituation): Course | Refusal {
-    const { host, inputs } = situation;
-    if (host === undefined && inputs.onUnreachable !== "remove-from-cluster") {
-        return refuse("the host does not answer, and onUnreachable is fail", []);
-    }
+    const { host, role, cluster } = situation;
     // Another machine may have the address now; its own addresses say nothing about the node that was there.
     const alone = { ...situation, host: undefined };
     const verdict = verdictOf(alone);
-    const course = refuseStranger(situation, verdict) ?? courseWithoutHost(alone, verdict);
+    const stranger = refuseStranger(situation, verdict);
+    const member = role === "worker" || stranger !== undefined ? undefined : verdict.member;
+    const life = lifeOf({ node: nodeObject(alone), member }, cluster);
+    const course = refuseUnreachable(situation, life) ?? stranger ?? courseWithoutHost(alone, verdict, life);
     if ("what" in course) return course;
     const why =
         host === undefined ? "the host does not answer" : `${host.address} is another machine now (${host.machineId})`;
@@ -206,15 +209,21 @@ function refuseOthersMember(
     return { ...refuse(what, evidence, "ghost-member"), advice };
 }
 
-/** A k0s that cannot be asked counts as broken: scenario 6 of the document, less what would be done on the machine. */
-function courseWithoutHost(situation: RemovalSituation, verdict: VerdictReport): Course | Refusal {
+/**
+ * A k0s that cannot be asked counts as broken: scenario 6 of the document, less what would be done on the machine. Only one that
+ * lives is drained first, because its pods end with its kubelet, and that with the leave (safety.md 4).
+ */
+function courseWithoutHost(situation: RemovalSituation, verdict: VerdictReport, { life }: Life): Course | Refusal {
     const cell = cellFor(6, verdict.verdict, kindOf(situation.role), "remove");
     const record = interruptedOperation(situation);
     const judged = situation.role === "worker" ? undefined : verdict;
     const course = { seen: undefined, verdict: judged, touchesHost: false, notes: [] };
     if (cell.action.kind === "remove") {
-        const steps = { ...cell.action.steps, drain: nodeObject(situation)?.ready === true };
-        return finishLeave({ ...course, steps }, record);
+        const node = nodeObject(situation);
+        const drain = node !== undefined && (node.ready || hasHeartbeat(node, situation.cluster));
+        const { steps } = cell.action;
+        const order = life === "alive" ? orderOf(steps) : steps.order;
+        return finishLeave({ ...course, steps: { ...steps, drain, order } }, record);
     }
     const explained = record === undefined ? undefined : explainedBy(record, verdict);
     if (explained !== undefined && record !== undefined) {

@@ -28,6 +28,8 @@ export interface Situation extends ApiAccess {
 export type RemovalSituation = Omit<Situation, "host"> & {
     /** undefined: unreachable. */
     readonly host: HostFacts | undefined;
+    /** Why it is unreachable, where that is a host key other than the program's `connection.hostKey`. */
+    readonly otherHostKey?: string;
     /** Tokens that creates of this process wrote: a newer owner of the node that this delete must leave alone. */
     readonly tokensOfThisProcess?: readonly string[];
 };

@@ -24,6 +24,7 @@ export const TOPICS = [
     "version-mismatch",
     "configuration-files",
     "k0s-settings",
+    "living-node",
     "directories",
 ] as const;
 
@@ -39,6 +40,8 @@ export interface Refusal {
     readonly topic?: Topic;
     /** True where the state may pass by itself within seconds: look again for a bounded time before believing it. */
     readonly lookAgain: boolean;
+    /** For how long at most, in seconds; default 30. */
+    readonly lookAgainFor?: number;
     /** It is a limit that the program sets, whatever becomes of the cluster meanwhile. */
     readonly isLimit?: true;
     /** What to do now, where the runbook is not needed for it. */

@@ -11,6 +11,7 @@ import {
     deleteNode,
     waitUntilMarkedLeft,
 } from "../stages/delete-objects";
+import { KubeletWatch } from "../stages/kubelet-watch";
 import { leaveById, leaveBySpec, moveLeadership, proveLeft, waitUntilLeft } from "../stages/leave-etcd";
 import { proveLock, stretchLock } from "../stages/prove-lock";
 import { stopService } from "../stages/reset-host";
@@ -39,9 +40,10 @@ export async function removeController(operation: Operation, removal: Controller
     await recordRemoval(operation, removal, member?.id ?? finished);
 
     if (steps.order === "object-first") await deleteObject(operation, removal);
-    if (steps.order !== "leave-first") await drainIfAsked(operation, removal);
+    const hasEnded = steps.order !== "leave-first" && (await endsInDrain(operation, removal));
     await stretchLock(operation, JOIN_LEASE_SECONDS, commandDeadline());
-    await leaveEtcd(operation, removal);
+    // One that has ended meanwhile cannot take itself out (safety.md 10).
+    await leaveEtcd(operation, hasEnded ? { ...removal, howToLeave: "member-remove" } : removal);
     if (member !== undefined) await proveLeft(operation, member.id);
     if (steps.order === "leave-first") await waitUntilMarked(operation, removal);
     await proveLock(operation, commandDeadline());
@@ -49,7 +51,7 @@ export async function removeController(operation: Operation, removal: Controller
         await runStage(log, "stopping k0s", inputs.timeouts.stop, (deadline) => stopService(host, deadline));
     await stretchLock(operation, SHORT_LEASE_SECONDS, Deadline.afterSeconds(inputs.timeouts.api));
     if (steps.order !== "object-first") await deleteObject(operation, removal);
-    if (steps.order === "leave-first") await drainIfAsked(operation, removal);
+    if (hasEnded || steps.order === "leave-first") await drainIfAsked(operation, removal);
     await deleteRecords(operation, removal);
     if (host !== undefined) {
         await held.prove();
@@ -121,8 +123,20 @@ async function deleteObject(operation: Operation, removal: ControllerRemoval): P
     );
 }
 
-async function drainIfAsked(operation: Operation, { node, steps }: ControllerRemoval): Promise<void> {
-    if (node !== undefined && steps.drain) await drain(operation);
+async function drainIfAsked(
+    operation: Operation,
+    { node, steps }: ControllerRemoval,
+    watch?: KubeletWatch,
+): Promise<void> {
+    if (node !== undefined && steps.drain) await drain(operation, watch);
+}
+
+/** True where nobody reaches the host and its kubelet ends meanwhile: the rest of the drain follows the leave then. */
+async function endsInDrain(operation: Operation, removal: ControllerRemoval): Promise<boolean> {
+    const { host, node } = removal;
+    const watch = host === undefined && node !== undefined ? KubeletWatch.of(operation, node) : undefined;
+    await drainIfAsked(operation, removal, watch);
+    return watch?.hasEnded === true;
 }
 
 async function leaveEtcd(operation: Operation, removal: ControllerRemoval): Promise<void> {

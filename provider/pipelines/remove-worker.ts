@@ -3,6 +3,7 @@ import type { OperationRecord } from "../facts/host";
 import { deleteNode } from "../stages/delete-objects";
 import { MkeError, reasonOf } from "../errors";
 import { cordonNode, drainNode, undoCordon, withFate } from "../stages/drain-node";
+import type { KubeletWatch } from "../stages/kubelet-watch";
 import { proveLock } from "../stages/prove-lock";
 import { markHost, recordInLock, recordOf } from "../stages/record-operation";
 import { cleanFolders, resetHost, stopService, takeAway } from "../stages/reset-host";
@@ -75,13 +76,15 @@ export async function recordRemoval(
     });
 }
 
-export async function drain(operation: Operation): Promise<void> {
+export async function drain(operation: Operation, watch?: KubeletWatch): Promise<void> {
     const { log, inputs } = operation;
     if (!inputs.drain.enabled) return;
     await operation.takingTurnToDrain(async (turn) => {
         await runStage(log, "cordoning", COMMAND_SECONDS, () => cordonNode(operation));
         try {
-            await runStage(log, "draining", inputs.drain.timeout, (deadline) => drainNode(operation, turn, deadline));
+            await runStage(log, "draining", inputs.drain.timeout, (deadline) =>
+                drainNode(operation, { turn, watch }, deadline),
+            );
         } catch (error) {
             throw error instanceof MkeError ? await giveBack(operation, error) : error;
         }

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Deadline } from "../deadline";
 import {
     type AddPlan,
     type KnownNode,
@@ -23,6 +22,7 @@ import { memberIdFromHex } from "../facts/cluster";
 import type { HostFacts, OperationRecord } from "../facts/host";
 import { kindOf, type NodeInputs } from "../inputs";
 import type { Log } from "../log";
+import { firstLine } from "../text";
 import type { Situation } from "./look";
 import { tokensOfThisProcess } from "./ownership";
 import type { Session } from "./session";
@@ -54,6 +54,8 @@ export function knowledgeOf(outs: Partial<NodeOutputs>, record?: OperationRecord
 interface Passing {
     /** True where what was seen may be another thing soon. */
     readonly lookAgain: boolean;
+    /** Seconds; default 30. */
+    readonly lookAgainFor?: number;
     readonly drift?: readonly string[];
     readonly what?: string;
 }
@@ -64,14 +66,15 @@ export async function decideSettled<P extends Passing>(
     lookOnce: () => Promise<Situation>,
     plan: (situation: Situation) => P,
 ): Promise<{ readonly situation: Situation; readonly plan: P }> {
-    const deadline = Deadline.afterSeconds(Math.min(PASSING_SECONDS, timeouts.ready));
+    const started = performance.now();
     let isTold = false;
     for (;;) {
         const situation = await lookOnce();
         const decided = plan(situation);
-        if (!decided.lookAgain || deadline.expired) return { situation, plan: decided };
-        if (!isTold)
-            log.line(`this may pass by itself, looking again for up to ${PASSING_SECONDS} s: ${describe(decided)}`);
+        const patience = Math.min(decided.lookAgainFor ?? PASSING_SECONDS, timeouts.ready);
+        const isOver = performance.now() - started >= patience * 1000;
+        if (!decided.lookAgain || isOver) return { situation, plan: decided };
+        if (!isTold) log.line(`this may pass by itself, looking again for up to ${patience} s: ${describe(decided)}`);
         isTold = true;
         await sleep(LOOK_AGAIN_EVERY);
     }
@@ -140,14 +143,11 @@ function orKeepHelper({ cluster }: Session, plan: Removal): Removal {
 
 export function removalSituation(session: Session, situation: Situation, knowledge: Knowledge): RemovalSituation {
     const common = shared(session, situation, knowledge);
-    // A machine that was replaced is not one that may come back: its node is gone, and only the cluster's side is left.
-    const inputs = situation.otherHostKey
-        ? { ...common.inputs, onUnreachable: "remove-from-cluster" as const }
-        : common.inputs;
+    const { host, otherHostKey, unreachable: reason } = situation;
     return {
         ...common,
-        inputs,
-        host: situation.host,
+        host,
+        ...(otherHostKey && reason !== undefined && { otherHostKey: firstLine(reason) }),
         tokensOfThisProcess: tokensOfThisProcess(),
     };
 }

@@ -2,6 +2,7 @@ import { type Deadline, waitFor } from "../deadline";
 import { CORDON_ANNOTATION } from "../decide/names";
 import { type MkeError, TimeoutError } from "../errors";
 import type { HeldLock } from "../lock";
+import type { KubeletWatch } from "./kubelet-watch";
 import { type Operation, runsWorkloads } from "./operation";
 import type { Outcome } from "./stage";
 import { Drain } from "./drain-round";
@@ -50,6 +51,12 @@ export function withFate(error: MkeError, fate: string): MkeError {
     return new TimeoutError({ ...error.details, advice: advice === undefined ? fate : `${advice} ${fate}` });
 }
 
+export interface DrainConditions {
+    readonly turn: Pick<HeldLock, "prove">;
+    /** Given, the drain stops when the kubelet does. */
+    readonly watch?: KubeletWatch | undefined;
+}
+
 /**
  * Evicts what `kubectl drain --force --ignore-daemonsets --delete-emptydir-data` would, by the policy API, so that disruption
  * budgets hold (mke4-node-lifecycle.md 3.3). A drain that does not end in time stops the removal only where `drain.onFailure`
@@ -57,11 +64,11 @@ export function withFate(error: MkeError, fate: string): MkeError {
  */
 export async function drainNode(
     operation: Operation,
-    turn: Pick<HeldLock, "prove">,
+    { turn, watch }: DrainConditions,
     deadline: Deadline,
 ): Promise<Outcome> {
     try {
-        return await evictAll(operation, turn, deadline);
+        return await evictAll(operation, { turn, watch }, deadline);
     } catch (error) {
         if (error instanceof TimeoutError && operation.inputs.drain.onFailure === "continue") {
             return `not complete, going on (drain.onFailure is continue): ${error.details.what}`;
@@ -70,7 +77,7 @@ export async function drainNode(
     }
 }
 
-async function evictAll(operation: Operation, turn: Pick<HeldLock, "prove">, deadline: Deadline): Promise<Outcome> {
+async function evictAll(operation: Operation, { turn, watch }: DrainConditions, deadline: Deadline): Promise<Outcome> {
     const { cluster, nodeName, inputs, held } = operation;
     const drain = new Drain(cluster.kube, nodeName, inputs.drain.gracePeriod);
     return waitFor<string>({
@@ -82,6 +89,7 @@ async function evictAll(operation: Operation, turn: Pick<HeldLock, "prove">, dea
         look: async () => {
             await held.prove();
             await turn.prove();
+            if ((await watch?.look()) === true) return { done: "stopped: the kubelet ended meanwhile" };
             return drain.round();
         },
     });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "mocha";
-import { cluster, member, memberId, node, record } from "../decide/build";
+import type { LeaseObject, PodObject } from "../../provider/adapters/kube";
+import { cluster, member, memberId, node, NOW, record } from "../decide/build";
 import { only } from "../support/fake-calls";
 import { type Scene, type SceneOptions, stagesOf } from "../support/fake-operation";
 import { DELETED, LEASE, leave, leaving, NODE, OBJECT, removeC3, RESET } from "./leaving";
@@ -17,6 +18,10 @@ const DRAINED = ["kube setUnschedulable c3 true"];
 const STOPPED = ["c3 service disable controller", "c3 service stop controller"];
 const ANNOTATED = "kube patchEtcdMember c3 uid-etcdmember-c3 annotated";
 const ASKED = "kube patchEtcdMember c3 uid-etcdmember-c3 leave=true";
+const ENDING: PodObject = {
+    ...{ namespace: "shop", name: "db", uid: "uid-db", phase: "Running", ownerKind: "StatefulSet" },
+    ...{ mirror: false, deleting: true, finalizers: [] },
+};
 /** Each deletion and each change of the host needs the lock. */
 const UNDER_LOCK = [
     "lock prove",
@@ -84,6 +89,33 @@ describe("removing a controller", () => {
         assert.deepEqual(order, [ASKED, STOPPED[1], DRAINED[0]]);
     });
 
+    it("leaves by ID before the rest of the drain where the kubelet of a host that nobody reaches ends meanwhile", async () => {
+        const renewed = (age: number): LeaseObject =>
+            ({ renewTime: new Date(NOW - age).toISOString() }) as Partial<LeaseObject> as LeaseObject;
+        const drained = async (seen: readonly (LeaseObject | undefined)[]): Promise<Scene> => {
+            const left = [...seen];
+            const world: Scene = leaving({
+                kube: {
+                    lease: async (namespace) =>
+                        namespace === "kube-node-lease" ? left.shift() : world.operation.held.lease,
+                    podsOn: async () => (left.length > 0 ? [ENDING] : []),
+                },
+            });
+            await removeC3(world, { host: undefined });
+            return world;
+        };
+        const order = (world: Scene): string[] =>
+            stagesOf(world).filter((one) => /^(draining|leaving etcd)$/.test(one));
+        for (const lease of [renewed(21_000), undefined]) {
+            const ended = await drained([renewed(20_000), lease]);
+            assert.deepEqual(order(ended), ["draining", "leaving etcd", "draining"]);
+            assert.ok(ended.calls.includes("etcd removeMember f03"));
+        }
+        const alive = await drained([renewed(0), renewed(20_000)]);
+        assert.deepEqual(order(alive), ["draining", "leaving etcd"]);
+        assert.deepEqual(only(alive.calls, "etcd removeMember"), []);
+    });
+
     it("moves leadership away before it leaves", async () => {
         const world = leaving({ cluster: cluster({ leaderId: memberId("c3") }) });
         await removeC3(world);
@@ -106,7 +138,11 @@ describe("removing a controller", () => {
     it("goes by ID where the decision says so, and where there is no object to ask", async () => {
         const byId = leaving();
         await removeC3(byId, { howToLeave: "member-remove" });
-        assert.deepEqual(only(byId.calls, "etcd removeMember", "kube patch"), [ANNOTATED, "etcd removeMember f03", ASKED]);
+        assert.deepEqual(only(byId.calls, "etcd removeMember", "kube patch"), [
+            ANNOTATED,
+            "etcd removeMember f03",
+            ASKED,
+        ]);
         const noObject = leaving();
         await removeC3(noObject, { object: undefined });
         assert.deepEqual(only(noObject.calls, "etcd removeMember", "kube patch"), ["etcd removeMember f03"]);

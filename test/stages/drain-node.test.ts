@@ -27,7 +27,7 @@ function draining(
 }
 
 const drain = ({ operation }: Scene, milliseconds = 60_000): Promise<unknown> =>
-    drainNode(operation, { prove: async () => undefined }, Deadline.after(milliseconds));
+    drainNode(operation, { turn: { prove: async () => undefined } }, Deadline.after(milliseconds));
 const BUDGET = "The disruption budget db needs 1 healthy pods and has 1 currently";
 const blocked = async (): Promise<Eviction> => ({ blocked: BUDGET });
 const evictions = ({ calls }: Scene): string[] => only(calls, "kube evict");
@@ -203,7 +203,7 @@ describe("draining a node", () => {
         const { operation, calls } = draining([pod("db")], { onFailure: "continue" });
         const error = new LockError({ stage: "holding the lock", what: "lost" });
         const turn = { prove: () => Promise.reject(error) };
-        await assert.rejects(drainNode(operation, turn, Deadline.after(60_000)), error);
+        await assert.rejects(drainNode(operation, { turn }, Deadline.after(60_000)), error);
         assert.deepEqual(only(calls, "kube evict"), []);
     });
 
