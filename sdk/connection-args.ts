@@ -62,7 +62,7 @@ export interface ClusterArgs {
     readonly id?: Input<string>;
     /** Pin: `sha256:<hex>` of the public key of the cluster's CA. Default: what the first contact found. */
     readonly caFingerprint?: Input<string>;
-    /** A removal that would leave fewer controllers is refused before anything is touched. Default 1. */
+    /** A removal of a healthy controller that would leave fewer healthy ones is refused before anything is touched. Default 1. */
     readonly minControllers?: Input<number>;
     /** An addition that would make more controllers is refused before anything is touched. Default 7. */
     readonly maxControllers?: Input<number>;

@@ -202,6 +202,7 @@ export function removalOf(target: Member, members: readonly Member[], minControl
         ...countVoters({ members }),
         targetIsVoter: !target.learner,
         targetHealthy: target.health === "healthy",
+        targetUnknown: target.health === "unknown",
         minControllers,
     };
 }

@@ -10,6 +10,8 @@ export interface Removal {
     /** False for a learner. */
     readonly targetIsVoter: boolean;
     readonly targetHealthy: boolean;
+    /** Nobody could tell its health; false by default: one that is not healthy is known not to be. */
+    readonly targetUnknown?: boolean;
     readonly minControllers: number;
 }
 
@@ -38,14 +40,12 @@ export function majority(voters: number): number {
 }
 
 /** safety.md 8, removing. */
-export function mayRemove({ voters, healthy, targetIsVoter, targetHealthy, minControllers }: Removal): Permission {
+export function mayRemove(removal: Removal): Permission {
+    const { voters, healthy, targetIsVoter, targetHealthy } = removal;
     if (!targetIsVoter) return { ok: true };
     if (voters <= 1) return no("it is the last controller of the cluster");
-    if (voters - 1 < minControllers) {
-        return limit(
-            `${counted(voters - 1, "controller")} would be left, fewer than cluster.minControllers (${minControllers})`,
-        );
-    }
+    const below = belowMinimum(removal);
+    if (below !== undefined) return below;
     if (!targetHealthy) {
         return healthy >= majority(voters)
             ? { ok: true }
@@ -54,6 +54,16 @@ export function mayRemove({ voters, healthy, targetIsVoter, targetHealthy, minCo
     const left = healthy - 1;
     if (left >= majority(voters - 1)) return { ok: true };
     return no(`${count(healthy, voters)}: without this one etcd would lose its quorum`);
+}
+
+/** The program's limit counts controllers that work: whoever is known not to be healthy is none of them, and may go. */
+function belowMinimum(removal: Removal): Permission | undefined {
+    const { voters, healthy, targetHealthy, targetUnknown = false, minControllers } = removal;
+    if (!targetHealthy && !targetUnknown) return undefined;
+    const than = `would be left, fewer than cluster.minControllers (${minControllers})`;
+    if (voters - 1 < minControllers) return limit(`${counted(voters - 1, "controller")} ${than}`);
+    const left = healthy - (targetHealthy ? 1 : 0);
+    return left < minControllers ? no(`${counted(left, "healthy controller")} ${than}`) : undefined;
 }
 
 /** safety.md 8, adding. */

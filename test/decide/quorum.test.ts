@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "mocha";
 import { eraOf } from "../../provider/decide/era";
+import { additionTo, countVoters, removalOf } from "../../provider/decide/plan-common";
 import { howToLeave, mayAdd, mayRemove } from "../../provider/decide/quorum";
+import { member } from "./build";
 
 /**
  * Quorum stated another way: `up` members can commit when every two groups that could commit share a member, which is to say
@@ -70,9 +72,42 @@ describe("quorum", () => {
             why: "2 controllers would be left, fewer than cluster.minControllers (3)",
             isLimit: true,
         });
+        const short = mayRemove({ ...live, healthy: 2, minControllers: 2 });
+        assert.deepEqual(short, {
+            ok: false,
+            why: "1 healthy controller would be left, fewer than cluster.minControllers (2)",
+        });
         const healthy = { voters: 3, healthy: 3, learners: 0, unstarted: 0 };
         assert.ok(mayAdd({ ...healthy, maxControllers: 4 }).ok);
         assert.equal(mayAdd({ ...healthy, maxControllers: 3 }).ok, false);
+    });
+
+    it("lets one that is not healthy go whatever cluster.minControllers is, but not one of which nobody knows", () => {
+        const dead = { voters: 3, healthy: 2, targetIsVoter: true, targetHealthy: false, minControllers: 3 };
+        assert.ok(mayRemove(dead).ok);
+        assert.deepEqual(mayRemove({ ...dead, targetUnknown: true }), {
+            ok: false,
+            why: "2 controllers would be left, fewer than cluster.minControllers (3)",
+            isLimit: true,
+        });
+        assert.ok(mayRemove({ ...dead, targetUnknown: true, minControllers: 2 }).ok);
+        assert.equal(mayRemove({ ...dead, healthy: 1 }).ok, false, "a quorum it needs all the same");
+    });
+
+    it("counts no learner among the voters, whatever its health", () => {
+        const learner = member("c3", { learner: true });
+        const members = [member("c1"), member("c2", { health: "unhealthy" }), learner];
+        assert.deepEqual(countVoters({ members }), { voters: 2, healthy: 1 });
+        assert.deepEqual(removalOf(learner, members, 1), {
+            voters: 2,
+            healthy: 1,
+            targetIsVoter: false,
+            targetHealthy: true,
+            targetUnknown: false,
+            minControllers: 1,
+        });
+        const { voters, healthy, learners } = additionTo(members, 7);
+        assert.deepEqual([voters, healthy, learners], [2, 1, 1]);
     });
 
     it("adds to no cluster with a learner or an unstarted member", () => {

@@ -21,7 +21,9 @@ describe("a node that was lost behind our back", function () {
 
     it("joins again on a new blank machine, with another host key, as a new member of the same cluster", async () => {
         await start("c2", "c3");
-        const made = await world.create("c3");
+        // The dead one is none of the three that the program wants to keep.
+        const cluster = { ...(world.inputs("c3")["cluster"] as object), minControllers: 3 };
+        const made = await world.create("c3", { cluster });
         const before = idOf("c3");
         world.sim.find("c3").wipe();
         await world.rest();
@@ -30,7 +32,7 @@ describe("a node that was lost behind our back", function () {
         assert.deepEqual(await world.refresh("c3", { id: made.id, outs }), outs);
 
         let found = outs;
-        const lines = await linesOf(async () => (found = await world.update("c3", made.id, outs)));
+        const lines = await linesOf(async () => (found = await world.update("c3", made.id, outs, { cluster })));
         assert.ok(
             lines.some((line) => line.endsWith(`: rebuild: ${OTHER_MACHINE}`)),
             lines.join("\n"),
