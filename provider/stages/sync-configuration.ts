@@ -181,7 +181,8 @@ function judgeNoFile(
     if (helper.kind === "directory") found.directories.push(helper);
     const isNeeded = helper.kind === "directory" || (use === "unknown" && hasDirectory(path, seen));
     if (isNeeded) found.needed.push(path);
-    else found.missing.push(reference);
+    // What only looks like a path need not be one: the helper does without.
+    else if (use === "input") found.missing.push(reference);
 }
 
 /**
@@ -198,7 +199,7 @@ function judgeOutput(path: string, seen: ReadonlyMap<string, BothSides>, found: 
     }
 }
 
-/** The argument's name does not tell, the directory is there and the file is not: the program will make it. */
+/** The argument's name does not tell, a directory of its own is there and the file is not: the program will make it. */
 function hasDirectory(path: string, seen: ReadonlyMap<string, BothSides>): boolean {
     return seen.get(directoryOf(path))?.helper.kind === "directory";
 }

@@ -1,14 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import { splitArg } from "./references";
+import { lacksUnicastPeer, takeHostParts } from "./host-parts";
 import { k0sYaml, parseK0sYaml } from "./yaml";
 
 type Tree = Record<string, unknown>;
-
-/** etcd arguments that name this host or its moment of joining; k0s works them out for each host. */
-const HOST_ETCD_ARGS = /^(name|listen-.*|advertise-.*|initial-.*)$/;
-/** API server arguments that hold an address of this host. */
-const HOST_API_ARGS = new Set(["advertise-address", "bind-address"]);
-const ANY_ADDRESS = new Set(["0.0.0.0", "::"]);
 
 export interface JoinerAddresses {
     /** For `spec.api.address` and `spec.storage.etcd.peerAddress`. */
@@ -26,9 +20,24 @@ export function configForJoiner(
     user: Readonly<Record<string, unknown>> | undefined,
 ): string {
     const config = structuredClone(isTree(helperConfig) ? helperConfig : {});
-    stripHost(config, own.address);
+    takeHostParts(config, own.address);
     const merged = merge(withAddresses(config, own.address), user ?? {});
     return k0sYaml(merged);
+}
+
+/** What a person should know about the k0s.yaml that such a controller gets, a clause each; never a value. */
+export function notesForJoiner(helperConfig: unknown, own: JoinerAddresses): string[] {
+    const config = structuredClone(isTree(helperConfig) ? helperConfig : {});
+    const isUnlisted = lacksUnicastPeer(config, own.address);
+    const { dropped } = takeHostParts(config, own.address);
+    return [
+        ...(dropped.length === 0
+            ? []
+            : [`left out of its k0s.yaml, because it belongs to another host: ${dropped.join(", ")}`]),
+        ...(isUnlisted
+            ? [`keepalived's unicastPeers in the other controllers' k0s.yaml do not name ${own.address}: add it there`]
+            : []),
+    ];
 }
 
 /** What a controller that joins at this address would take over. */
@@ -117,34 +126,6 @@ export function handOnConfig(written: unknown, inForce: unknown): unknown {
         },
         written,
     );
-}
-
-function stripHost(config: Tree, ownAddress: string): void {
-    const spec = tree(config["spec"]);
-    const api = tree(spec["api"]);
-    const etcd = tree(tree(spec["storage"])["etcd"]);
-    stripArgs(etcd, (name) => HOST_ETCD_ARGS.test(name));
-    stripArgs(api, (name, value) => HOST_API_ARGS.has(name) && !ANY_ADDRESS.has(value));
-    replaceUnicastSource(tree(tree(spec["network"])["controlPlaneLoadBalancing"]), ownAddress);
-}
-
-function stripArgs(component: Tree, belongsToHost: (name: string, value: string) => boolean): void {
-    const extra = component["extraArgs"];
-    if (isTree(extra)) {
-        const kept = Object.entries(extra).filter(([name, value]) => !belongsToHost(name, String(value)));
-        component["extraArgs"] = Object.fromEntries(kept);
-    }
-    const raw = component["rawArgs"];
-    if (Array.isArray(raw)) component["rawArgs"] = raw.filter((arg) => !belongsToHost(...splitArg(String(arg))));
-}
-
-/** keepalived's own address; the list of its peers is the administrator's. */
-function replaceUnicastSource(balancing: Tree, ownAddress: string): void {
-    const instances = tree(balancing["keepalived"])["vrrpInstances"];
-    if (!Array.isArray(instances)) return;
-    for (const instance of instances) {
-        if (isTree(instance) && "unicastSourceIP" in instance) instance["unicastSourceIP"] = ownAddress;
-    }
 }
 
 function withAddresses(config: Tree, address: string): Tree {

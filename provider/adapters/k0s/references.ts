@@ -1,6 +1,7 @@
 import { posix } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { isTree } from "../tree";
+import { rawArgsIn } from "./raw-args";
 
 /** A path that a configuration names. */
 export interface FileReference {
@@ -16,7 +17,11 @@ const OUTPUTS = /(^|-)(log-path|log-file|log-dir|cert-dir|data-dir|wal-dir)$/;
 /** Arguments that name a file to be read, by the endings that the Kubernetes programs and etcd use. */
 const INPUTS = /(^|-)(file|config|kubeconfig|ca|cafile|cert|certfile|key|keyfile|certificate|authority|policy)$/;
 /** Fields of k0s.yaml that name a file. */
-const FILE_FIELD = /^(ca|cert|key|clientCert|clientKey)File$/;
+const FILE_FIELD = /^((ca|cert|key|clientCert|clientKey)File|configTemplate(VRRP|VS))$/;
+/** Arguments that hold names in etcd or of URLs. */
+const NO_FILES = /(^|-)(prefix|paths?)$/;
+/** Components whose arguments are read inside pods: kube-proxy, kube-router. */
+const IN_PODS = "spec.network";
 
 /** Fields that name a file in the configuration files of the API server, the controller manager and the scheduler. */
 const INNER_FIELDS = new Set([
@@ -70,10 +75,11 @@ function collect(value: unknown, at: string, found: (reference: FileReference) =
     if (!isTree(value)) return;
     for (const [key, inner] of Object.entries(value)) {
         const here = at === "" ? key : `${at}.${key}`;
+        if (/^(extra|raw)Args$/.test(key) && at.startsWith(IN_PODS)) continue;
         if (key === "extraArgs" && isTree(inner)) {
             for (const [name, argument] of Object.entries(inner)) addArgument(here, name, argument, found);
         } else if (key === "rawArgs" && Array.isArray(inner)) {
-            for (const argument of inner) addArgument(here, ...splitArg(String(argument)), found);
+            for (const { name, value } of rawArgsIn(inner)) addArgument(here, name, value, found);
         } else if (FILE_FIELD.test(key)) {
             addPaths(inner, (path) => found({ path, from: here, use: "input" }));
         } else {
@@ -83,20 +89,24 @@ function collect(value: unknown, at: string, found: (reference: FileReference) =
 }
 
 function addArgument(at: string, name: string, value: unknown, found: (reference: FileReference) => void): void {
+    if (NO_FILES.test(name) && !OUTPUTS.test(name)) return;
     const use = OUTPUTS.test(name) ? "output" : INPUTS.test(name) ? "input" : "unknown";
-    addPaths(value, (path) => found({ path, from: `${at}.${name}`, use }));
+    const files = name === "tls-sni-cert-key" && typeof value === "string" ? filesOfNamedKeys(value) : value;
+    addPaths(files, (path) => found({ path, from: `${at}.${name}`, use }));
 }
 
-/** `--tls-sni-cert-key` and others take lists. */
+/** `cert,key` or `cert,key:name,*.name`, several behind semicolons (kube-apiserver 1.36, namedcertkey_flag.go). */
+function filesOfNamedKeys(value: string): string {
+    return value
+        .split(";")
+        .map((pair) => pair.split(":", 1)[0])
+        .join(",");
+}
+
+/** Some take lists. */
 function addPaths(value: unknown, add: (path: string) => void): void {
     if (typeof value !== "string") return;
     for (const part of value.split(",")) if (part.startsWith("/")) add(posix.normalize(part));
-}
-
-/** `--name=value` of a `rawArgs` list. */
-export function splitArg(arg: string): [name: string, value: string] {
-    const [name = "", ...value] = arg.replace(/^--?/, "").split("=");
-    return [name, value.join("=")];
 }
 
 function documentsOf(content: string): unknown[] {

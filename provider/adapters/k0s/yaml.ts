@@ -1,4 +1,4 @@
-import { parse, stringify, type Tags } from "yaml";
+import { parseAllDocuments, stringify, type Tags } from "yaml";
 
 const TIMESTAMP = "tag:yaml.org,2002:timestamp";
 
@@ -11,9 +11,16 @@ const YAML_OF_K0S = {
     customTags: (tags: Tags) => tags.filter((tag) => typeof tag === "string" || tag.tag !== TIMESTAMP),
 } as const;
 
-/** What k0s finds in its configuration. Throws an error that quotes the text. */
+/**
+ * What k0s finds in its configuration: the first document of the file, whatever follows (goyaml). Throws an error that quotes
+ * the text.
+ */
 export function parseK0sYaml(text: string): unknown {
-    return parse(text, YAML_OF_K0S) as unknown;
+    const documents = parseAllDocuments(text, YAML_OF_K0S);
+    const [first] = Array.isArray(documents) ? documents : [];
+    const [error] = first?.errors ?? [];
+    if (error !== undefined) throw error;
+    return (first?.toJS() ?? null) as unknown;
 }
 
 /** A configuration that k0s reads as what it is here. */

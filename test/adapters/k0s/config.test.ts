@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "mocha";
 import { parse } from "yaml";
-import { configAfter, configForJoiner, handOnConfig, keptByCluster } from "../../../provider/adapters/k0s/config";
+import {
+    configAfter,
+    configForJoiner,
+    handOnConfig,
+    keptByCluster,
+    notesForJoiner,
+} from "../../../provider/adapters/k0s/config";
 import { fixture } from "../../support/fixtures";
 
 const HELPER = {
@@ -77,7 +83,38 @@ describe("the k0s.yaml of a joining controller", () => {
 
     it("lets keepalived speak from the joiner's address", () => {
         const { vrrpInstances } = joined().spec.network.controlPlaneLoadBalancing.keepalived;
-        assert.deepEqual(vrrpInstances, [{ unicastSourceIP: "10.0.0.2", unicastPeers: ["10.0.0.2"] }]);
+        assert.deepEqual(vrrpInstances, [{ unicastSourceIP: "10.0.0.2", unicastPeers: ["10.0.0.1"] }]);
+    });
+
+    it("keeps the addresses of etcd's metrics that mean every host", () => {
+        const metrics = (urls: string) => {
+            const etcd = { extraArgs: { "listen-metrics-urls": urls } };
+            const { storage } = joined(undefined, { spec: { storage: { etcd } } }).spec;
+            return (storage.etcd.extraArgs as Partial<typeof storage.etcd.extraArgs>)["listen-metrics-urls"];
+        };
+        assert.equal(metrics("http://0.0.0.0:2381"), "http://0.0.0.0:2381");
+        assert.equal(metrics("http://[::]:2381,http://10.0.0.1:2382"), "http://[::]:2381");
+        assert.equal(metrics("http://127.0.0.1:2381"), "http://127.0.0.1:2381");
+        assert.equal(metrics("http://10.0.0.1:2381"), undefined);
+    });
+
+    it("is stripped of arguments in two words with their values", () => {
+        const rawArgs = ["--v", "2", "--advertise-address", "10.0.0.1", "--bind-address", "0.0.0.0", "--profiling"];
+        const { api } = joined(undefined, { spec: { api: { rawArgs } } }).spec as { api: { rawArgs?: unknown } };
+        assert.deepEqual(api.rawArgs, ["--v", "2", "--bind-address", "0.0.0.0", "--profiling"]);
+    });
+
+    it("has notes on what was left out, by name, and on a keepalived that others do not know", () => {
+        const notes = notesForJoiner(HELPER, { address: "10.0.0.9" });
+        assert.deepEqual(notes, [
+            "left out of its k0s.yaml, because it belongs to another host: spec.api.extraArgs.advertise-address, " +
+                "spec.storage.etcd.extraArgs.name, spec.storage.etcd.extraArgs.listen-metrics-urls, " +
+                "spec.storage.etcd.extraArgs.initial-advertise-peer-urls, " +
+                "spec.storage.etcd.rawArgs.listen-client-http-urls",
+            "keepalived's unicastPeers in the other controllers' k0s.yaml do not name 10.0.0.9: add it there",
+        ]);
+        assert.equal(notesForJoiner(HELPER, { address: "10.0.0.2" }).length, 1);
+        assert.deepEqual(notesForJoiner(undefined, { address: "10.0.0.2" }), []);
     });
 
     it("has the user's values over everything, maps merged, lists replaced", () => {

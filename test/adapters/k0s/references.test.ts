@@ -28,6 +28,43 @@ describe("the references of a k0s.yaml", () => {
         );
     });
 
+    it("are found in arguments of two words, and in kube-apiserver's pairs of certificates and keys", () => {
+        const paths = (rawArgs: readonly string[]) =>
+            referencesIn({ spec: { api: { rawArgs } } }).map(({ path, use }) => `${path} ${use}`);
+        assert.deepEqual(paths(["--audit-policy-file", "/etc/k0s/audit.yaml", "--v", "2"]), [
+            "/etc/k0s/audit.yaml input",
+        ]);
+        assert.deepEqual(paths(["--tls-sni-cert-key=/a.crt,/a.key:*.example.org,b.example.org;/b.crt,/b.key"]), [
+            "/a.crt input",
+            "/a.key input",
+            "/b.crt input",
+            "/b.key input",
+        ]);
+    });
+
+    it("are not names in etcd or of URLs, nor what is read inside pods", () => {
+        const config = {
+            spec: {
+                api: { extraArgs: { "etcd-prefix": "/lab/registry" } },
+                scheduler: { extraArgs: { "authorization-always-allow-paths": "/healthz,/metrics" } },
+                network: {
+                    kubeProxy: { rawArgs: ["--config=/var/lib/kube-proxy/config.conf"] },
+                    kuberouter: { extraArgs: { "peer-router-passwords-file": "/etc/kube-router/passwords" } },
+                },
+            },
+        };
+        assert.deepEqual(referencesIn(config), []);
+    });
+
+    it("are the templates of keepalived", () => {
+        const keepalived = { configTemplateVRRP: "/etc/k0s/vrrp.tmpl", configTemplateVS: "/etc/k0s/vs.tmpl" };
+        const found = referencesIn({ spec: { network: { controlPlaneLoadBalancing: { keepalived } } } });
+        assert.deepEqual(
+            found.map(({ path, use }) => `${path} ${use}`),
+            ["/etc/k0s/vrrp.tmpl input", "/etc/k0s/vs.tmpl input"],
+        );
+    });
+
     it("take every flag for a file that Kubernetes programs and etcd read", () => {
         const names = [
             ...["encryption-provider-config", "audit-policy-file", "admission-control-config-file", "client-ca-file"],

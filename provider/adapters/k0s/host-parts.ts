@@ -1,0 +1,90 @@
+import { isTree, treeOf } from "../tree";
+import { rawArgsIn, withValue } from "./raw-args";
+
+type Tree = Record<string, unknown>;
+
+/** What an argument is for another host: its value, or undefined where it has none there. */
+type Rule = (name: string, value: string) => string | undefined;
+
+/** etcd arguments that name this host or its moment of joining; k0s works them out for each host. */
+const HOST_ETCD_ARGS = /^(name|listen-.*|advertise-.*|initial-.*)$/;
+/** API server arguments that hold an address of this host. */
+const HOST_API_ARGS = new Set(["advertise-address", "bind-address"]);
+const ANY_ADDRESS = new Set(["0.0.0.0", "::"]);
+const ON_EVERY_HOST = /^https?:\/\/(0\.0\.0\.0|\[::\]|127\.\d+\.\d+\.\d+|\[::1\]|localhost)(:|\/|$)/;
+
+/**
+ * A controller's k0s.yaml without what belongs to its host (safety.md 17). `dropped`: the settings that were left out, or kept
+ * in part, as paths. The configuration that is given is changed.
+ */
+export function takeHostParts(config: Tree, ownAddress: string): { readonly dropped: readonly string[] } {
+    const { api, storage, network } = treeOf(config["spec"]);
+    const dropped = [
+        ...changeArgs(api, "spec.api", apiRule),
+        ...changeArgs(treeOf(storage)["etcd"], "spec.storage.etcd", etcdRule),
+    ];
+    for (const instance of unicastInstances(network)) speakFrom(instance, ownAddress);
+    return { dropped };
+}
+
+/** True where keepalived's peers are listed, and that address is not among them. */
+export function lacksUnicastPeer(config: unknown, address: string): boolean {
+    return unicastInstances(treeOf(treeOf(config)["spec"])["network"]).some(
+        (instance) => !peersOf(instance).includes(address) && instance["unicastSourceIP"] !== address,
+    );
+}
+
+const etcdRule: Rule = (name, value) => {
+    if (!HOST_ETCD_ARGS.test(name)) return value;
+    if (name !== "listen-metrics-urls") return undefined;
+    const urls = value.split(",").filter((url) => ON_EVERY_HOST.test(url.trim()));
+    return urls.length === 0 ? undefined : urls.join(",");
+};
+
+const apiRule: Rule = (name, value) => (HOST_API_ARGS.has(name) && !ANY_ADDRESS.has(value) ? undefined : value);
+
+function changeArgs(component: unknown, at: string, rule: Rule): string[] {
+    if (!isTree(component)) return [];
+    const changed: string[] = [];
+    const ruled = (kind: string, name: string, value: string): string | undefined => {
+        const result = rule(name, value);
+        if (result !== value) changed.push(`${at}.${kind}.${name}`);
+        return result;
+    };
+    const { extraArgs, rawArgs } = component;
+    if (isTree(extraArgs)) {
+        const kept = Object.entries(extraArgs).flatMap(([name, value]): [string, unknown][] => {
+            const result = ruled("extraArgs", name, String(value));
+            return result === undefined ? [] : [[name, result === String(value) ? value : result]];
+        });
+        (component as Tree)["extraArgs"] = Object.fromEntries(kept);
+    }
+    if (Array.isArray(rawArgs)) {
+        (component as Tree)["rawArgs"] = rawArgsIn(rawArgs).flatMap((arg) => {
+            const value = arg.value ?? "";
+            const result = ruled("rawArgs", arg.name, value);
+            return result === undefined ? [] : result === value ? arg.words : withValue(arg, result);
+        });
+    }
+    return changed;
+}
+
+/** keepalived speaks from its own address to all others: k0s takes none that is its own among the peers (cplb.go, 1.36.3). */
+function speakFrom(instance: Tree, ownAddress: string): void {
+    const source = instance["unicastSourceIP"];
+    const others = [...peersOf(instance), ...(typeof source === "string" ? [source] : [])];
+    instance["unicastSourceIP"] = ownAddress;
+    instance["unicastPeers"] = [...new Set(others)].filter((address) => address !== ownAddress);
+}
+
+/** Those of keepalived's instances that do not use multicast. */
+function unicastInstances(network: unknown): Tree[] {
+    const { keepalived } = treeOf(treeOf(network)["controlPlaneLoadBalancing"]);
+    const { vrrpInstances } = treeOf(keepalived);
+    if (!Array.isArray(vrrpInstances)) return [];
+    return vrrpInstances.filter(isTree).filter((instance) => peersOf(instance).length > 0);
+}
+
+function peersOf({ unicastPeers }: Readonly<Record<string, unknown>>): string[] {
+    return Array.isArray(unicastPeers) ? unicastPeers.map(String) : [];
+}
