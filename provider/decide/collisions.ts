@@ -14,6 +14,12 @@ export function nameCollisions(
     const addresses = addressesOf(host);
     const isElsewhere = (others: readonly string[]): boolean =>
         others.length > 0 && sharedAddresses(others, addresses).length === 0;
+    // Its address is `spec.api.address`, which may be a balancer's (k0s 1.36.3, setup.go); k0s names both objects alike.
+    const isMemberHere = (object: string): boolean =>
+        etcdMembers.some(
+            ({ name, peerAddress }) =>
+                name === object && peerAddress !== undefined && sharedAddresses([peerAddress], addresses).length > 0,
+        );
     return [
         ...nodes
             .filter((node) => node.name === nodeName && !isNodeOf(host, node))
@@ -22,7 +28,7 @@ export function nameCollisions(
             .filter(({ name, peerAddress }) => names.includes(name) && isElsewhere(peerAddress ? [peerAddress] : []))
             .map(({ name, peerAddress }) => `EtcdMember ${name} belongs to ${peerAddress}`),
         ...controlNodes
-            .filter((object) => names.includes(object.name) && isElsewhere(object.addresses))
-            .map((object) => `ControlNode ${object.name} belongs to ${object.addresses.join(", ")}`),
+            .filter(({ name, addresses: own }) => names.includes(name) && isElsewhere(own) && !isMemberHere(name))
+            .map(({ name, addresses: own }) => `ControlNode ${name} belongs to ${own.join(", ")}`),
     ];
 }

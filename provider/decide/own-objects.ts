@@ -26,11 +26,18 @@ export function nodeObject(situation: RemovalSituation): NodeObject | undefined 
     return isUnknown && sharedAddresses(node.addresses, subjectAddresses(situation)).length > 0 ? node : undefined;
 }
 
-/** k0s names it after the host, which the Node's name may hide; the address tells. */
+/**
+ * k0s names it after the host, as it does the EtcdMember, whose address is the peer's; its own may be a balancer's, or one that
+ * moves between the controllers.
+ */
 export function controlNodeObject(situation: RemovalSituation): ControlNodeObject | undefined {
     const { host, nodeName, cluster } = situation;
     const addresses = subjectAddresses(situation);
-    const byAddress = cluster.controlNodes.find((object) => sharedAddresses(object.addresses, addresses).length > 0);
+    const isHere = (own: readonly string[]): boolean => sharedAddresses(own, addresses).length > 0;
+    const twins = cluster.etcdMembers.filter(({ peerAddress }) => peerAddress !== undefined && isHere([peerAddress]));
+    const byMember = cluster.controlNodes.find(({ name }) => twins.some((twin) => twin.name === name));
+    if (byMember !== undefined) return byMember;
+    const byAddress = cluster.controlNodes.find((object) => isHere(object.addresses));
     if (byAddress !== undefined) return byAddress;
     const names = [nodeName, ...(host === undefined ? [] : [objectNameOf(host)])];
     return cluster.controlNodes.find(({ name, addresses: own }) => names.includes(name) && own.length === 0);
