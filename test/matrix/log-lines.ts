@@ -4,11 +4,15 @@ export class LogLines {
     private readonly watchers = new Set<() => void>();
     private original: typeof process.stdout.write | undefined;
 
+    /** `names`: whose lines. */
+    constructor(private readonly names = /matrix-\d+/) {}
+
     start(): void {
         const original = process.stdout.write.bind(process.stdout);
         this.original = original;
+        const own = new RegExp(`^(${this.names.source}): (.*)\\n$`, "s");
         process.stdout.write = (chunk: string | Uint8Array, ...rest: []) => {
-            const [, resource, line] = /^(matrix-\d+): (.*)\n$/s.exec(String(chunk)) ?? [];
+            const [, resource, line] = own.exec(String(chunk)) ?? [];
             if (resource === undefined || line === undefined) return original(chunk, ...rest);
             this.lines.set(resource, [...this.of(resource), line]);
             for (const watcher of [...this.watchers]) watcher();

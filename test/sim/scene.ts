@@ -1,6 +1,6 @@
 import type { SimCluster } from "./k0s/cluster";
 import { ControllerDaemon } from "./k0s/controller";
-import { nodeConfigOf } from "./k0s/node-config";
+import { nodeConfigOf, tokenServer } from "./k0s/node-config";
 import { writeEtcdData } from "./k0s/pki-files";
 import { WorkerDaemon } from "./k0s/worker";
 import type { SimHost } from "./model/host";
@@ -16,12 +16,12 @@ const CONFIG_PATH = "/etc/k0s/k0s.yaml";
 const TOKEN_PATH = "/etc/k0s/k0stoken";
 const TOKEN_SECONDS = 1800;
 
-/** k0s.yaml of a controller, parsed. */
-export type K0sConfig = Readonly<Record<string, unknown>>;
+/** k0s.yaml of a controller: parsed, or as the text of a person. */
+export type K0sConfig = Readonly<Record<string, unknown>> | string;
 
 /**
  * k0s runs there as it would long after it joined (or, without a cluster, made one). Answers the cluster. `flags`: further
- * ones of `k0s install`.
+ * ones of `k0s install`. `configPath`: where its k0s.yaml lies; "none": it has none.
  */
 export function settle(
     host: SimHost,
@@ -29,8 +29,9 @@ export function settle(
     into: SimCluster | undefined,
     config: K0sConfig,
     flags: readonly string[] = [],
+    configPath?: string | "none",
 ): SimCluster {
-    const unit = install(host, role, config, into !== undefined, flags);
+    const unit = install(host, role, config, into !== undefined, flags, configPath);
     return unit.runSettled((daemon) => {
         if (daemon instanceof ControllerDaemon) return daemon.settle(into);
         if (daemon instanceof WorkerDaemon && into !== undefined) return daemon.settle(into);
@@ -44,9 +45,8 @@ export function startJoin(host: SimHost, role: SettledRole, via: SimHost, config
     if (!(daemon instanceof ControllerDaemon) || daemon.cluster === undefined) {
         throw new Error(`${via.name} is no controller that runs`);
     }
-    const { externalAddress, apiAddress, apiPort } = daemon.config;
-    const server = { host: externalAddress ?? apiAddress, port: role === "worker" ? apiPort : 9443 };
     const kind = role === "worker" ? "worker" : "controller";
+    const server = tokenServer(daemon.config, kind);
     const unit = install(host, role, config, true);
     host.files.write(TOKEN_PATH, daemon.cluster.createToken(kind, server, TOKEN_SECONDS), 0o600);
     unit.start();
@@ -72,11 +72,13 @@ function install(
     config: K0sConfig,
     joins: boolean,
     further: readonly string[] = [],
+    configPath: string | "none" = CONFIG_PATH,
 ): Unit {
     if (!host.files.isFile(K0S_PATH)) host.files.write(K0S_PATH, k0sProgram(K0S_VERSION), 0o755);
     const token = joins ? [`--token-file=${TOKEN_PATH}`] : [];
     if (role === "worker") return host.units.install("k0sworker", [K0S_PATH, "worker", ...token, ...further]);
-    host.files.write(CONFIG_PATH, JSON.stringify(config), 0o600);
-    const flags = [`--config=${CONFIG_PATH}`, ...token, ...(role === "controller" ? [] : ["--enable-worker=true"])];
+    const hasConfig = configPath !== "none";
+    if (hasConfig) host.files.write(configPath, typeof config === "string" ? config : JSON.stringify(config), 0o600);
+    const flags = [...(hasConfig ? [`--config=${configPath}`] : []), ...token, ...(role === "controller" ? [] : ["--enable-worker=true"])];
     return host.units.install("k0scontroller", [K0S_PATH, "controller", ...flags, ...further]);
 }

@@ -48,6 +48,14 @@ export interface SimConnection {
     };
 }
 
+export interface FirstController {
+    readonly role?: "controller+worker" | "controller";
+    /** Further ones of `k0s install`. */
+    readonly flags?: readonly string[];
+    /** Where its k0s.yaml lies; "none": it has none. */
+    readonly configPath?: string;
+}
+
 /** Machines, clusters and the servers through which a client meets them: see `startSimulation`. */
 export class Simulation {
     /** The only key that lets anybody in, except through the bastion. */
@@ -172,9 +180,13 @@ export class Simulation {
     }
 
     /** Makes the first controller (and worker) of a new cluster on a blank machine, at once and long settled. */
-    bootstrapController(name: string, config: K0sConfig = {}): SimCluster {
+    bootstrapController(
+        name: string,
+        config: K0sConfig = {},
+        { role = "controller+worker", flags, configPath }: FirstController = {},
+    ): SimCluster {
         const host = this.find(name);
-        return this.world.act(() => settle(host, "controller+worker", undefined, config));
+        return this.world.act(() => settle(host, role, undefined, config, flags, configPath));
     }
 
     /** The same as a member or worker of the first cluster, without the way there. `flags`: further ones of `k0s install`. */
@@ -244,11 +256,12 @@ export class Simulation {
         return this.world.act(() => this.cluster.store.create(RESOURCES.pods, newPod(nodeName, options)));
     }
 
-    /** Connections to that address go to whichever of these controllers runs. */
-    balancer(address: string, names: readonly string[]): void {
+    /** Connections to that address go to whichever of these controllers runs; `ports`: of which its own lead elsewhere. */
+    balancer(address: string, names: readonly string[], ports: Readonly<Record<number, number>> = {}): void {
         this.world.network.balance(
             address,
             names.map((name) => this.find(name)),
+            ports,
         );
     }
 

@@ -7,6 +7,7 @@ import { publishControlNode, publishEtcdMember, publishStatus } from "./controll
 import { K0sDaemon } from "./daemon";
 import { joinCluster } from "./join";
 import { Kubelet } from "./kubelet";
+import { configProblem } from "./node-config";
 import { readEtcdData, writeEtcdData, writeEtcdPki, writeKubernetesPki } from "./pki-files";
 import { decodeToken } from "./token";
 
@@ -44,7 +45,7 @@ export class ControllerDaemon extends K0sDaemon implements EtcdProcess {
         if (port === this.config.apiPort && this.apiRuns) return (stream) => servers.api(this.host, stream);
         if (port === 2379 && fromItself && this.etcdRuns) return (stream) => servers.etcd(this.host, stream);
         if (port === 2380 && this.etcdRuns) return (stream) => this.ignore(stream);
-        if (port === 9443 && this.apiRuns) return (stream) => this.ignore(stream);
+        if (port === this.config.joinPort && this.apiRuns) return (stream) => this.ignore(stream);
         if (port === 10250 && this.kubelet?.running === true) return (stream) => this.ignore(stream);
         return undefined;
     }
@@ -64,6 +65,8 @@ export class ControllerDaemon extends K0sDaemon implements EtcdProcess {
     }
 
     protected run(): void {
+        const problem = configProblem(this.host, this.config.raw);
+        if (problem !== undefined) return this.crashSoon(`Error: invalid node config: ${problem}`);
         const data = readEtcdData(this.host, this.config.dataDir);
         if (data !== undefined) return this.restart(data.clusterId, BigInt(`0x${data.memberId}`));
         const token = this.tokenText();

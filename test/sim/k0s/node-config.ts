@@ -1,13 +1,35 @@
-import { parse, stringify } from "yaml";
+import { isIP } from "node:net";
+import { parseAllDocuments, stringify } from "yaml";
 import type { SimHost } from "../model/host";
 import type { Unit } from "../model/units";
 import { versionOfProgram } from "../model/k0s-program";
 
-interface RawConfig {
+/** Anything may be null in it. */
+export interface RawConfig {
     readonly spec?: {
-        readonly api?: { readonly address?: string; readonly externalAddress?: string; readonly port?: number };
-        readonly storage?: { readonly etcd?: { readonly peerAddress?: string } };
-        readonly network?: { readonly nodeLocalLoadBalancing?: { readonly enabled?: boolean } };
+        readonly api?: {
+            readonly address?: string;
+            readonly externalAddress?: string;
+            readonly port?: number;
+            readonly k0sApiPort?: number;
+        } | null;
+        readonly storage?: { readonly etcd?: { readonly peerAddress?: string } | null } | null;
+        readonly network?: {
+            readonly nodeLocalLoadBalancing?: { readonly enabled?: boolean } | null;
+            readonly controlPlaneLoadBalancing?: CplbConfig | null;
+        } | null;
+    } | null;
+}
+
+export interface CplbConfig {
+    readonly enabled?: boolean;
+    readonly keepalived?: {
+        readonly configTemplateVRRP?: string;
+        readonly configTemplateVS?: string;
+        readonly vrrpInstances?: readonly {
+            readonly unicastSourceIP?: string;
+            readonly unicastPeers?: readonly string[];
+        }[];
     };
 }
 
@@ -19,6 +41,8 @@ export interface NodeConfig {
     readonly configPath: string;
     readonly apiAddress: string;
     readonly apiPort: number;
+    /** Of the API that controllers join through. */
+    readonly joinPort: number;
     readonly externalAddress: string | undefined;
     readonly peerAddress: string;
     readonly nodeName: string;
@@ -50,6 +74,7 @@ export function nodeConfigOf(unit: Unit): NodeConfig {
         configPath,
         apiAddress,
         apiPort: raw.spec?.api?.port ?? 6443,
+        joinPort: raw.spec?.api?.k0sApiPort ?? 9443,
         externalAddress: raw.spec?.api?.externalAddress,
         peerAddress: raw.spec?.storage?.etcd?.peerAddress ?? host.address,
         nodeName: (/--hostname-override[= ](\S+)/.exec(kubelet)?.[1] ?? host.hostName).trim().toLowerCase(),
@@ -82,7 +107,7 @@ export function runtimeConfig(config: NodeConfig, invocationId: string): string 
                         ...config.raw.spec?.api,
                         address: apiAddress,
                         port: apiPort,
-                        k0sApiPort: 9443,
+                        k0sApiPort: config.joinPort,
                         ...(externalAddress !== undefined && { externalAddress }),
                     },
                     storage: { type: "etcd", etcd: { peerAddress } },
@@ -100,9 +125,38 @@ export function runtimeConfig(config: NodeConfig, invocationId: string): string 
     });
 }
 
-/** Throws Error on what is not YAML. */
+/** Host and port that its tokens name (k0s 1.36.3, api.go): an external address may bring its port, for both kinds of nodes. */
+export function tokenServer(
+    { externalAddress, apiAddress, apiPort, joinPort }: NodeConfig,
+    role: "controller" | "worker",
+): { readonly host: string; readonly port: number } {
+    const port = role === "worker" ? apiPort : joinPort;
+    if (externalAddress === undefined) return { host: apiAddress, port };
+    if (isIP(externalAddress) !== 0) return { host: externalAddress, port };
+    const url = new URL(`https://${externalAddress}`);
+    return { host: url.hostname.replace(/^\[|\]$/g, ""), port: url.port === "" ? port : Number(url.port) };
+}
+
+/** Its first document, as YAML 1.1. Throws Error on what is not YAML. */
 export function readConfig(host: SimHost, path: string): RawConfig {
-    return (parse(host.files.text(path) ?? "") as RawConfig | null) ?? {};
+    const documents = parseAllDocuments(host.files.text(path) ?? "", { version: "1.1" });
+    const [first] = Array.isArray(documents) ? documents : [];
+    if (first !== undefined && first.errors.length > 0) throw first.errors[0] ?? new Error("not YAML");
+    return (first?.toJS() as RawConfig | null | undefined) ?? {};
+}
+
+/** What k0s says of a configuration that it does not start with (k0s 1.36.3: cplb.go, cplb_linux.go); undefined: it does. */
+export function configProblem(host: SimHost, { spec }: RawConfig): string | undefined {
+    const { enabled, keepalived } = spec?.network?.controlPlaneLoadBalancing ?? {};
+    if (enabled !== true) return undefined;
+    for (const { unicastSourceIP, unicastPeers = [] } of keepalived?.vrrpInstances ?? []) {
+        if (unicastSourceIP !== undefined && unicastPeers.includes(unicastSourceIP)) {
+            return `UnicastPeers must not contain the UnicastSourceIP. Got: ${unicastSourceIP}`;
+        }
+    }
+    const templates = [keepalived?.configTemplateVRRP, keepalived?.configTemplateVS];
+    const missing = templates.find((path) => path !== undefined && !host.files.isFile(path));
+    return missing === undefined ? undefined : `failed to parse keepalived template: open ${missing}: no such file`;
 }
 
 function list(text: string | undefined): string[] {

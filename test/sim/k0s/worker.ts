@@ -5,6 +5,7 @@ import { TIMING } from "../timing";
 import type { SimCluster } from "./cluster";
 import { K0sDaemon } from "./daemon";
 import { Kubelet } from "./kubelet";
+import { tokenServer } from "./node-config";
 import { decodeToken } from "./token";
 
 const RETRY = 5;
@@ -27,8 +28,9 @@ export class WorkerDaemon extends K0sDaemon {
     /** At once as it is long after it joined: for setting the scene. */
     settle(cluster: SimCluster): SimCluster {
         const [controller] = cluster.daemons;
-        const { apiAddress = "", apiPort = 6443, externalAddress } = controller?.config ?? {};
-        this.writeFiles(cluster, `https://${externalAddress ?? apiAddress}:${apiPort}`);
+        if (controller === undefined) throw new Error("a worker needs a controller");
+        const { host, port } = tokenServer(controller.config, "worker");
+        this.writeFiles(cluster, `https://${host}:${port}`);
         this.newKubelet(cluster).settle();
         this.statusAnswers = true;
         return cluster;

@@ -6,10 +6,16 @@ export type Route =
     | { readonly verdict: "open"; readonly host: SimHost; readonly accept: (stream: Duplex) => void }
     | { readonly verdict: "refused" | "blocked"; readonly host: SimHost | undefined };
 
+interface Balancer {
+    readonly hosts: readonly SimHost[];
+    /** Port of its own → port of the hosts. */
+    readonly ports: Readonly<Record<number, number>>;
+}
+
 /** The one network all simulated machines are on. */
 export class Network {
     private readonly machines = new Map<string, SimHost>();
-    private readonly balancers = new Map<string, readonly SimHost[]>();
+    private readonly balancers = new Map<string, Balancer>();
     /** What the network's name server knows besides the names of the machines. */
     readonly names = new Map<string, readonly string[]>();
 
@@ -25,8 +31,8 @@ export class Network {
     }
 
     /** Connections to that address go to the first of these hosts where the port is open. */
-    balance(address: string, hosts: readonly SimHost[]): void {
-        this.balancers.set(address, hosts);
+    balance(address: string, hosts: readonly SimHost[], ports: Readonly<Record<number, number>> = {}): void {
+        this.balancers.set(address, { hosts, ports });
     }
 
     addressesOf(name: string): readonly string[] {
@@ -37,8 +43,8 @@ export class Network {
     route(from: SimHost | undefined, address: string, port: number): Route {
         if (from !== undefined && !from.powered) return { verdict: "blocked", host: undefined };
         if (from !== undefined && isLoopback(address)) return this.arrive(from, port, true);
-        const backends = this.balancers.get(address);
-        if (backends !== undefined) return this.balanced(from, backends, port);
+        const balancer = this.balancers.get(address);
+        if (balancer !== undefined) return this.balanced(from, balancer.hosts, balancer.ports[port] ?? port);
         const host = this.machines.get(address) ?? this.named(address);
         if (host === undefined || !host.powered || host.drops(from, port)) return { verdict: "blocked", host };
         return this.arrive(host, port, host === from);

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { ControllerDaemon } from "../k0s/controller";
+import { tokenServer } from "../k0s/node-config";
 import type { TokenRole } from "../k0s/token";
 import { EtcdError } from "../model/etcd";
 import type { SimHost } from "../model/host";
 import { type Program, ProgramFailure } from "./program";
 import { K0S_USERS, requireProgram } from "./service";
 
-const SERVER_PORTS = { controller: 9443, worker: 6443 } as const;
 const UNIT_NAMES = ["k0scontroller", "k0sworker"] as const;
 /** On stderr of every reset (`reset-after-leave.txt`). */
 const REBOOT_ADVICE = 'level=warning msg="To ensure a full reset, a node reboot is recommended."';
@@ -19,9 +19,7 @@ export const tokenCreate: Program = async (host, values) => {
     const { cluster, config } = daemon;
     if (cluster === undefined) throw new ProgramFailure("Error: failed to get k0s status");
     const role = values.get("ROLE") as TokenRole;
-    const port = role === "worker" ? config.apiPort : SERVER_PORTS.controller;
-    const server = { host: config.externalAddress ?? config.apiAddress, port };
-    return `${cluster.createToken(role, server, Number(values.get("EXPIRY")))}\n`;
+    return `${cluster.createToken(role, tokenServer(config, role), Number(values.get("EXPIRY")))}\n`;
 };
 
 export const tokenInvalidate: Program = async (host, values) => {
