@@ -1,8 +1,9 @@
 import type { Host } from "../adapters/host";
+import { addressesOf, sharedAddresses } from "../address";
 import { apiServerOf, joinPortOf } from "../adapters/k0s/api-address";
 import { PORTS } from "../adapters/k0s/paths";
 import type { Deadline } from "../deadline";
-import { RefusedError } from "../errors";
+import { ConnectionError, reasonOf, RefusedError, TimeoutError } from "../errors";
 import { counted } from "../text";
 import { type HostOperation, runsWorkloads } from "./operation";
 import type { Outcome } from "./stage";
@@ -18,16 +19,23 @@ interface Path {
     readonly listens: boolean;
 }
 
+/** For a login, and a look at whose addresses a machine has. */
+const LOGIN_TIMEOUT = 20_000;
+
 /**
  * Tries every path the new node will need, on the addresses it will use (safety.md 16): joining a controller whose peer
- * port is blocked costs quorum at once, and nothing in k0s notices beforehand (k0s#7628).
+ * port is blocked costs quorum at once, and nothing in k0s notices beforehand (k0s#7628). Of the `controllers` the members try
+ * their way to it; those that cannot be logged in to are told and passed over.
  */
 export async function checkReachability(
     operation: HostOperation,
     controllers: readonly Host[],
     deadline: Deadline,
 ): Promise<Outcome> {
-    const paths = operation.kind === "controller" ? controllerPaths(operation, controllers) : workerPaths(operation);
+    const paths =
+        operation.kind === "controller"
+            ? controllerPaths(operation, await membersAmong(operation, controllers, deadline))
+            : workerPaths(operation);
     const tried = await Promise.all(paths.map(async (path) => ({ path, answer: await tryPath(path, deadline) })));
     const closed = tried.filter(({ path, answer }) => answer !== "open" && (path.listens || answer === "blocked"));
     if (closed.length > 0) {
@@ -41,6 +49,28 @@ export async function checkReachability(
         });
     }
     return `${counted(paths.length, "path")} open`;
+}
+
+/** A listed controller may be switched off, or not a member yet: its firewall is nobody's business then. */
+async function membersAmong(
+    { cluster, clusterFacts, inputs, log }: HostOperation,
+    controllers: readonly Host[],
+    deadline: Deadline,
+): Promise<Host[]> {
+    const peers = clusterFacts.members.flatMap(({ peerHosts }) => peerHosts);
+    const paths = { dataDir: inputs.dataDir, k0sPath: inputs.k0s.installPath };
+    const asked = controllers.map(async (host): Promise<Host[]> => {
+        if (host.address === cluster.helper.address) return [host];
+        try {
+            const found = await host.probe(paths, deadline.within(LOGIN_TIMEOUT));
+            return sharedAddresses(addressesOf(found), peers).length > 0 ? [host] : [];
+        } catch (error) {
+            if (!(error instanceof ConnectionError || error instanceof TimeoutError)) throw error;
+            log.line(`not trying the way to this host from ${host.address}: ${reasonOf(error)}`);
+            return [];
+        }
+    });
+    return (await Promise.all(asked)).flat();
 }
 
 function tryPath({ from, to, port }: Path, deadline: Deadline): Promise<"open" | "refused" | "blocked"> {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "mocha";
 import type { Host } from "../../provider/adapters/host";
 import { Deadline } from "../../provider/deadline";
-import { RefusedError } from "../../provider/errors";
+import { ConnectionError, RefusedError } from "../../provider/errors";
 import { checkReachability } from "../../provider/stages/check-reachability";
 import { blankHost, cluster } from "../decide/build";
 import { type Calls, only } from "../support/fake-calls";
@@ -19,29 +19,51 @@ const reach = (closed: Closed): Pick<Host, "reach"> => ({
 });
 
 /** c3 is about to join c1 and c2, which both can be logged in to. */
-async function check(closed: Closed, options: SceneOptions = {}): Promise<{ calls: Calls; outcome: unknown }> {
+async function check(
+    closed: Closed,
+    options: SceneOptions = {},
+    listed: readonly string[] = [],
+    others: Readonly<Record<string, Partial<Host>>> = {},
+): Promise<{ calls: Calls; outcome: unknown; lines: readonly string[] }> {
     const world: Scene = scene({ cluster: two, ...options, target: reach(closed) });
-    const controllers = ["c1", "c2"].map((name) =>
-        fakeHost(name, world.calls, { facts: blankHost(name), answers: reach(closed) }),
+    const controllers = ["c1", "c2", ...listed].map((name) =>
+        fakeHost(name, world.calls, { facts: blankHost(name), answers: { ...reach(closed), ...others[name] } }),
     );
     const outcome = await checkReachability(world.operation, controllers, Deadline.after(5000));
-    return { calls: world.calls, outcome };
+    return { calls: world.calls, outcome, lines: world.lines };
 }
 
 describe("the way to a new controller", () => {
     it("is tried from every controller, and from it to every port of each", async () => {
         const { calls, outcome } = await check({});
         assert.equal(outcome, "10 paths open");
-        assert.deepEqual(only(calls, "c1", "c2"), [
+        assert.deepEqual(only(calls, "c1 reach", "c2 reach"), [
             "c1 reach 10.0.0.3:2380",
             "c1 reach 10.0.0.3:10250",
             "c2 reach 10.0.0.3:2380",
             "c2 reach 10.0.0.3:10250",
         ]);
         assert.deepEqual(
-            only(calls, "c3"),
+            only(calls, "c3 reach"),
             ["10.0.0.1", "10.0.0.2"].flatMap((host) => [2380, 6443, 9443].map((port) => `c3 reach ${host}:${port}`)),
         );
+    });
+
+    it("is not tried from a listed controller that is no member, whatever it would say", async () => {
+        const others = { c4: { reach: async () => "blocked" as const } };
+        const { calls, outcome, lines } = await check({}, {}, ["c4"], others);
+        assert.equal(outcome, "10 paths open");
+        assert.deepEqual(only(calls, "c4 reach"), []);
+        assert.deepEqual(lines, []);
+    });
+
+    it("is not tried from a listed controller that cannot be logged in to, which is told", async () => {
+        const off = new ConnectionError({ stage: "connecting", host: "10.0.0.4", what: "no connection to port 22" });
+        const { outcome, lines } = await check({}, {}, ["c4"], { c4: { probe: () => Promise.reject(off) } });
+        assert.equal(outcome, "10 paths open");
+        assert.deepEqual(lines, [
+            "not trying the way to this host from 10.0.0.4: connecting on 10.0.0.4: no connection to port 22",
+        ]);
     });
 
     it("needs no kubelet's port on a plain controller", async () => {
