@@ -7,7 +7,7 @@ interface LoginArgs {
     readonly user?: Input<string>;
     /** TCP port of sshd, 1 to 65535. Default 22. */
     readonly port?: Input<number>;
-    /** Content of a private key, PEM or OpenSSH, not a path. Stored as a secret. Error: anything else, or an encrypted key without `privateKeyPassword`. */
+    /** Content of a private key, OpenSSH, PEM (PKCS#8 too) or PuTTY's version 2, not a path. Stored as a secret. Error: what cannot be used, or an encrypted key without `privateKeyPassword`. */
     readonly privateKey?: Input<string>;
     /** Passphrase of `privateKey`. Stored as a secret. */
     readonly privateKeyPassword?: Input<string>;

@@ -1,6 +1,7 @@
+import { whyUnusable } from "../adapters/ssh/private-key";
 import { messageOf } from "../errors";
 import type { NodeInputs, NodeKind } from "../inputs";
-import { isEncrypted } from "./key-text";
+import { isEncrypted, privateKey as keyText } from "./key-text";
 import { k0sConfiguration } from "./k0s-configuration";
 import { NODE_FIELDS, NODE_SHAPES } from "./schema";
 import { type Bag, bagOf, holdsUnknown, type Problem, type Report, silent, UNKNOWN } from "./shape";
@@ -72,10 +73,16 @@ function login(value: unknown, at: string, report: Report): void {
     if (privateKey === undefined && privateKeyPassword !== undefined) {
         report(`${at}.privateKeyPassword`, "is given without a privateKey");
     }
-    const isKey = typeof privateKey === "string" && privateKey !== UNKNOWN;
-    if (isKey && privateKeyPassword === undefined && isEncrypted(privateKey)) {
-        report(`${at}.privateKey`, "is encrypted: give privateKeyPassword too, or use an agent");
-    }
+    const isKey = typeof privateKey === "string" && privateKey !== UNKNOWN && keyText(privateKey) === undefined;
+    if (isKey && privateKeyPassword !== UNKNOWN) keyContent(privateKey, privateKeyPassword, `${at}.privateKey`, report);
+}
+
+function keyContent(key: string, passphrase: unknown, at: string, report: Report): void {
+    const isText = typeof passphrase === "string";
+    if (passphrase !== undefined && !isText) return;
+    if (!isText && isEncrypted(key)) return report(at, "is encrypted: give privateKeyPassword too, or use an agent");
+    const why = whyUnusable(key, isText ? passphrase : undefined);
+    if (why !== undefined) report(at, why);
 }
 
 function k0sSource({ downloadUrl, localPath, ociArtifact, sha256 }: Bag, report: Report): void {

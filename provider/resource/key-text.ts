@@ -1,3 +1,5 @@
+import { misspelling } from "../adapters/ssh/private-key";
+
 /** Rules for SSH keys. Each answers what is wrong, or undefined, and never quotes what it was given. */
 
 const BLOCK = /-----BEGIN ([A-Z0-9 ]*)-----([\s\S]*?)-----END \1-----/;
@@ -6,6 +8,8 @@ const PUBLIC_KEY = /^(ssh-|ecdsa-sha2-|sk-)/;
 export function privateKey(value: string): string | undefined {
     const text = value.trim();
     if (text.startsWith("PuTTY-User-Key-File-")) return undefined;
+    const misspelled = misspelling(text);
+    if (misspelled !== undefined) return misspelled;
     if (BLOCK.exec(text)?.[1]?.endsWith("PRIVATE KEY") === true) return undefined;
     return `is not a private key: ${whatItIs(text)}`;
 }
@@ -24,6 +28,7 @@ function whatItIs(text: string): string {
 
 /** True where the text shows that the key cannot be read without a passphrase. */
 export function isEncrypted(key: string): boolean {
+    if (/^\s*PuTTY-User-Key-File-2:/.test(key)) return !/^Encryption: none\r?$/m.test(key);
     const [, label = "", body = ""] = BLOCK.exec(key.trim()) ?? [];
     if (label === "ENCRYPTED PRIVATE KEY" || /^\s*Proc-Type: 4,ENCRYPTED/.test(body)) return true;
     return label === "OPENSSH PRIVATE KEY" && opensshCipher(body) !== "none";

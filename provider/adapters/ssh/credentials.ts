@@ -1,8 +1,8 @@
 import type { AnyAuthMethod, AuthenticationType, ConnectConfig, Prompt } from "ssh2";
-import { utils } from "ssh2";
 import { defined } from "../../defined";
 import { InputError } from "../../errors";
 import type { Connection, ProxyConnection } from "../../inputs";
+import { type ReadKey, readPrivateKey } from "./private-key";
 
 export type Login = Connection | ProxyConnection;
 
@@ -21,6 +21,9 @@ export interface Credentials {
     readonly ways: readonly string[];
 }
 
+/** As ssh2 takes it. */
+type SshKey = Exclude<ReadKey, { readonly unusable: string }>;
+
 /** One way to log in. */
 interface Way {
     readonly words: string;
@@ -32,7 +35,8 @@ interface Way {
  * Throws InputError where a key cannot be read or nothing is given at all.
  */
 export function credentialsFor(login: Login, host: string, environment = process.env): Credentials {
-    const ways = waysOf(login, host, environment);
+    const own = ownKey(login, host);
+    const ways = waysOf(login, host, environment, own);
     if (ways.length === 0) {
         throw new InputError({
             stage: "connecting",
@@ -41,14 +45,14 @@ export function credentialsFor(login: Login, host: string, environment = process
             advice: `Set connection.privateKey, connection.password or connection.agentSocketPath, or SSH_AUTH_SOCK or ${KEY_VARIABLE} in the environment.`,
         });
     }
-    const { user, privateKey, privateKeyPassword, agentSocketPath, password } = login;
+    const { user, agentSocketPath, password } = login;
     return {
         ways: ways.map(({ words }) => words),
         config: {
             username: user,
             // ssh2 takes names and descriptions side by side; its types do not say so.
             authHandler: ways.flatMap(({ methods }) => methods) as AuthenticationType[],
-            ...defined({ privateKey, passphrase: privateKeyPassword, agent: agentSocketPath }),
+            ...defined({ privateKey: own?.text, passphrase: own?.passphrase, agent: agentSocketPath }),
             ...(password === undefined ? {} : { password, tryKeyboard: true }),
         },
     };
@@ -58,11 +62,11 @@ export function credentialsFor(login: Login, host: string, environment = process
  * Keys first: a server that wants a key and then a password takes the password only after it. The agent of the environment
  * last: all its keys count as failures where the server has a limit.
  */
-function waysOf(login: Login, host: string, environment: NodeJS.ProcessEnv): Way[] {
+function waysOf(login: Login, host: string, environment: NodeJS.ProcessEnv, own: SshKey | undefined): Way[] {
     const { user: username, agentSocketPath, password } = login;
     const agent = agentSocketPath === undefined ? environment["SSH_AUTH_SOCK"] || undefined : undefined;
     return [
-        ...ownKey(login, host),
+        ...(own === undefined ? [] : [{ words: "private key", methods: ["publickey"] as const }]),
         ...keyOfEnvironment(username, host, environment),
         ...(agentSocketPath === undefined ? [] : [{ words: AGENT, methods: ["agent"] as const }]),
         ...(password === undefined ? [] : [{ words: "password", methods: PASSWORD }]),
@@ -70,17 +74,17 @@ function waysOf(login: Login, host: string, environment: NodeJS.ProcessEnv): Way
     ];
 }
 
-function ownKey({ privateKey, privateKeyPassword }: Login, host: string): Way[] {
-    if (privateKey === undefined) return [];
-    requireKey(privateKey, privateKeyPassword, { host, name: "connection.privateKey", phrase: "privateKeyPassword" });
-    return [{ words: "private key", methods: ["publickey"] }];
+function ownKey({ privateKey, privateKeyPassword }: Login, host: string): SshKey | undefined {
+    if (privateKey === undefined) return undefined;
+    const from = { host, name: "connection.privateKey", phrase: "privateKeyPassword" };
+    return requireKey(privateKey, privateKeyPassword, from);
 }
 
 function keyOfEnvironment(username: string, host: string, environment: NodeJS.ProcessEnv): Way[] {
-    const key = environment[KEY_VARIABLE] || undefined;
-    if (key === undefined) return [];
-    const passphrase = environment[PASSPHRASE_VARIABLE] || undefined;
-    requireKey(key, passphrase, { host, name: KEY_VARIABLE, phrase: PASSPHRASE_VARIABLE });
+    const given = environment[KEY_VARIABLE] || undefined;
+    if (given === undefined) return [];
+    const from = { host, name: KEY_VARIABLE, phrase: PASSPHRASE_VARIABLE };
+    const { text: key, passphrase } = requireKey(given, environment[PASSPHRASE_VARIABLE] || undefined, from);
     const method = { type: "publickey", username, key, ...defined({ passphrase }) } as const;
     return [{ words: `key in ${KEY_VARIABLE}`, methods: [method] }];
 }
@@ -95,13 +99,13 @@ function requireKey(
     key: string,
     passphrase: string | undefined,
     { host, name, phrase }: { readonly host: string; readonly name: string; readonly phrase: string },
-): void {
-    const parsed = utils.parseKey(key, passphrase);
-    if (!(parsed instanceof Error)) return;
+): SshKey {
+    const read = readPrivateKey(key, passphrase);
+    if (!("unusable" in read)) return read;
     throw new InputError({
         stage: `reading ${name}`,
         host,
-        what: parsed.message,
+        what: `the key ${read.unusable}`,
         advice: `It must be the text of a private key (OpenSSH or PEM); for an encrypted one set ${phrase}.`,
     });
 }
