@@ -50,6 +50,11 @@ export class RefusedError extends MkeError {
     readonly retryable = false;
 }
 
+/** Another machine answers at the address than the one that the operation was decided on; nothing was done on it. */
+export class OtherMachineError extends MkeError {
+    readonly retryable = false;
+}
+
 /** A host or a server behind it could not be reached, or stopped answering. */
 export class ConnectionError extends MkeError {
     readonly retryable: boolean;

@@ -17,6 +17,7 @@ export const TOPICS = [
     "quorum",
     "stranded-workers",
     "lock-held",
+    "other-machine",
     "other-owner",
     "wrong-role",
     "name-taken",

@@ -1,6 +1,6 @@
 import { type EtcdOptions, openEtcd, readEtcdCredentials } from "../adapters/etcd/client";
 import type { Etcd } from "../adapters/etcd";
-import type { Host } from "../adapters/host";
+import type { Host, HostView } from "../adapters/host";
 import { handOnConfig } from "../adapters/k0s/config";
 import { parseK0sYaml } from "../adapters/k0s/yaml";
 import type { Kube } from "../adapters/kube";
@@ -38,8 +38,8 @@ export interface ClusterConnection {
 
 /** How a controller's API and etcd are reached; replaced in tests. */
 export interface ControllerClients {
-    kube(via: Host, credentials: KubeCredentials, options: KubeOptions): Kube;
-    etcd(host: Host, dataDir: string, deadline: Deadline, options: EtcdOptions): Promise<Etcd>;
+    kube(via: HostView, credentials: KubeCredentials, options: KubeOptions): Kube;
+    etcd(host: HostView, dataDir: string, deadline: Deadline, options: EtcdOptions): Promise<Etcd>;
 }
 
 const realClients: ControllerClients = {
@@ -66,12 +66,14 @@ interface RuntimeConfig {
  * errors of host and servers when they cannot be asked.
  */
 export async function connectController(
-    host: Host,
+    host: HostView,
     facts: HostFacts,
     deadline: Deadline,
     clients: ControllerClients = realClients,
 ): Promise<ClusterConnection> {
     const { dataDir, version } = controllerStatus(facts);
+    // Its own mark may change meanwhile, by an operation on it.
+    const helper = host.onMachine({ machineId: facts.machineId });
     const [credentials, runtime] = await Promise.all([
         readKubeCredentials(host, dataDir, deadline),
         readYaml(host, RUNTIME_CONFIG, deadline) as Promise<RuntimeConfig | undefined>,
@@ -95,7 +97,7 @@ export async function connectController(
             ...{ nodeName: registeredName(facts), caFingerprint: caFingerprint(credentials.ca), ...identity },
             ...{ k0sVersion: version, dataDir, ...serviceOf(facts) },
         };
-        return { helper: host, helperFacts, kube, etcd, config, apiPort, kubeAt, close };
+        return { helper, helperFacts, kube, etcd, config, apiPort, kubeAt, close };
     } catch (error) {
         close();
         throw error;
@@ -136,7 +138,7 @@ async function identify(
     return { clusterId, memberId: status.memberId, etcdClusterId };
 }
 
-async function readConfig(host: Host, runtime: RuntimeConfig | undefined, deadline: Deadline): Promise<unknown> {
+async function readConfig(host: HostView, runtime: RuntimeConfig | undefined, deadline: Deadline): Promise<unknown> {
     const inForce = runtime?.spec?.nodeConfig;
     const path = runtime?.spec?.k0sVars?.StartupConfigPath;
     if (path === undefined || !path.startsWith("/")) return inForce;
@@ -144,7 +146,7 @@ async function readConfig(host: Host, runtime: RuntimeConfig | undefined, deadli
 }
 
 /** undefined: no such file. The parser's own message would quote the file. */
-async function readYaml(host: Host, path: string, deadline: Deadline): Promise<unknown> {
+async function readYaml(host: HostView, path: string, deadline: Deadline): Promise<unknown> {
     const content = await host.readFile(path, deadline);
     if (content === undefined) return undefined;
     try {

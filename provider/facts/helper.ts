@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import type { Host } from "../adapters/host";
+import type { HostView } from "../adapters/host";
 import { connectKube } from "../adapters/kube/client";
 import { before, type Deadline } from "../deadline";
 import { ConnectionError, MkeError, reasonOf, RefusedError } from "../errors";
@@ -35,7 +35,7 @@ export interface HelperRequest {
     readonly onlyToRead?: boolean;
     /** Addresses of the target's machine, asked where controllers disagree: the target's own word does not count. */
     readonly targetAddresses?: (deadline: Deadline) => Promise<readonly string[]>;
-    readonly openHost: (address: string, connection: Connection) => Host;
+    readonly openHost: (address: string, connection: Connection) => HostView;
     readonly log: Log;
     /** Where the probe looks; what k0s itself says wins. */
     readonly dataDir?: string;
@@ -67,7 +67,7 @@ type Inspected = { readonly connection: ClusterConnection } | Skipped;
  * cannot be asked. The way in when the program names none that answers: for `lastResort`.
  */
 export async function controllersNamedBy(
-    target: Host,
+    target: HostView,
     facts: Pick<HostFacts, "addresses" | "data">,
     connection: Connection,
     deadline: Deadline,

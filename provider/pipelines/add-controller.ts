@@ -1,4 +1,4 @@
-import type { Host } from "../adapters/host";
+import type { HostView } from "../adapters/host";
 import { Deadline } from "../deadline";
 import type { EtcdMemberObject, Member } from "../facts/cluster";
 import { verifyMembership } from "../stages/check-cluster";
@@ -37,7 +37,7 @@ import { COMMAND_SECONDS, commandDeadline, JOIN_LEASE_SECONDS, SHORT_LEASE_SECON
  */
 export async function addController(
     operation: HostOperation,
-    controllers: readonly Host[],
+    controllers: readonly HostView[],
     stale?: EtcdMemberObject,
 ): Promise<bigint> {
     const { log, inputs } = operation;

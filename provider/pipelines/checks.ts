@@ -1,4 +1,4 @@
-import type { Host } from "../adapters/host";
+import type { HostView } from "../adapters/host";
 import { requireStableCluster } from "../stages/check-cluster";
 import { checkReachability } from "../stages/check-reachability";
 import { checkVersions } from "../stages/check-versions";
@@ -13,7 +13,7 @@ import { CHECK_SECONDS } from "../stages/timing";
  * What spec/002 checks before a blank host receives k0s, for either role; nothing is changed. `controllers` are those that
  * try their way to the host (safety.md 16).
  */
-export async function checkBeforeJoin(operation: HostOperation, controllers: readonly Host[]): Promise<void> {
+export async function checkBeforeJoin(operation: HostOperation, controllers: readonly HostView[]): Promise<void> {
     const { log, inputs } = operation;
     await runStage(log, "pre-flight", CHECK_SECONDS, (deadline) => preflight(operation, deadline));
     await runStage(log, "comparing versions", CHECK_SECONDS, () => checkVersions(operation, true));

@@ -1,4 +1,4 @@
-import type { Host } from "../adapters/host";
+import type { HostView } from "../adapters/host";
 import { openHost } from "../adapters/ssh/pool";
 import type { AddPlan, RestOfJoin } from "../decide/plan";
 import { RefusedError } from "../errors";
@@ -119,7 +119,7 @@ async function continueJoin(operation: HostOperation, rest: RestOfJoin): Promise
 }
 
 /** Every controller the program can log in to; each tries its way to the new node (safety.md 16). */
-function controllers({ inputs, cluster }: HostOperation): Host[] {
+function controllers({ inputs, cluster }: HostOperation): HostView[] {
     const others = inputs.cluster.controllers.filter(
         ({ host }) => host !== inputs.host && host !== cluster.helper.address,
     );

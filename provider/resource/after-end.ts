@@ -4,7 +4,8 @@ import { isOurs } from "../decide/identity";
 import { isAfterEnd } from "../decide/last-controller";
 import { refuseBesideK0sctl } from "../decide/others-at-work";
 import { openHost } from "../adapters/ssh/pool";
-import type { Host } from "../adapters/host";
+import type { HostView } from "../adapters/host";
+import { machineOf } from "../adapters/host/machine";
 import { ConnectionError } from "../errors";
 import type { HostFacts } from "../facts/host";
 import type { NodeInputs, NodeKind } from "../inputs";
@@ -49,7 +50,7 @@ async function resetOurs(
     kind: NodeKind,
     inputs: NodeInputs,
     outs: NodeOutputs,
-    { target, host }: { readonly target: Host; readonly host: HostFacts },
+    { target, host }: { readonly target: HostView; readonly host: HostFacts },
 ): Promise<void> {
     const { clusterId = "", caFingerprint = "", token, machineId, installedBinary } = outs;
     const log = logOf(inputs);
@@ -63,14 +64,17 @@ async function resetOurs(
         refuseBesideK0sctl(host) ?? refuseOtherDirectories({ role: inputs.role, host }) ?? refuseForeignContent(host);
     if (unsafe !== undefined) throw refusedBy(unsafe, inputs.host);
     const progress = { hostChanged: true, installedBinary };
-    const machine: Machine = { kind, inputs, log, target, hostFacts: host, progress };
+    const machine: Machine = {
+        ...{ kind, inputs, log, hostFacts: host, progress },
+        target: target.onMachine(machineOf(host)),
+    };
     log.line("its cluster has ended: only the machine is reset");
     await runStage(log, "stopping k0s", inputs.timeouts.stop, (deadline) => stopService(machine, deadline));
     await removeEtcdMaintenance(machine);
     await resetMachine(machine, { machine: "reset" });
 }
 
-async function probe(target: Host, inputs: NodeInputs): Promise<HostFacts | undefined> {
+async function probe(target: HostView, inputs: NodeInputs): Promise<HostFacts | undefined> {
     try {
         const limit = Deadline.afterSeconds(inputs.timeouts.connect);
         return await tellingProgress(logOf(inputs), "looking at the host", limit, (deadline) =>

@@ -1,6 +1,6 @@
 import type { Etcd } from "../adapters/etcd";
 import { connectEtcd, ETCD_SERVER } from "../adapters/etcd/client";
-import type { Host } from "../adapters/host";
+import type { HostView } from "../adapters/host";
 import type { LeaseObject } from "../adapters/kube";
 import { Deadline } from "../deadline";
 import { sharedAddresses } from "../address";
@@ -194,7 +194,7 @@ async function askTargetEtcd(
     }
 }
 
-async function isPortClosed(target: Host): Promise<boolean> {
+async function isPortClosed(target: HostView): Promise<boolean> {
     try {
         const stream = await target.connect(ETCD_SERVER.host, ETCD_SERVER.port, Deadline.after(ETCD_PATIENCE));
         stream.destroy();

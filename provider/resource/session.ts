@@ -1,6 +1,6 @@
 import { addressesOf } from "../address";
 import { openHost } from "../adapters/ssh/pool";
-import type { Host, ProbePaths } from "../adapters/host";
+import type { HostView, ProbePaths } from "../adapters/host";
 import { Deadline } from "../deadline";
 import { defined } from "../defined";
 import { requireEngine } from "../engine";
@@ -26,7 +26,7 @@ export type Purpose = "read" | "change";
 export interface Session {
     readonly inputs: NodeInputs;
     readonly log: Log;
-    readonly target: Host;
+    readonly target: HostView;
     readonly cluster: ClusterConnection;
     /** The target is the only controller there is, and is asked itself. */
     readonly alone: boolean;
@@ -103,7 +103,7 @@ function candidatesFor({ host, cluster }: NodeInputs, clusterId: string | undefi
 }
 
 async function controllersNamedByTarget(
-    target: Host,
+    target: HostView,
     inputs: NodeInputs,
     deadline: Deadline,
 ): Promise<readonly ControllerAddress[]> {

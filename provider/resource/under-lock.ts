@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { machineOf } from "../adapters/host/machine";
 import { isRefusal, type Refusal, type Topic } from "../decide/refusal";
 import type { HostFacts, OperationRecord } from "../facts/host";
 import type { NodeKind } from "../inputs";
@@ -109,5 +110,5 @@ export function withHost(operation: Operation, session: Session, situation: Situ
 }
 
 export function onHost(operation: Operation, { target }: Session, hostFacts: HostFacts): HostOperation {
-    return { ...operation, target, hostFacts };
+    return { ...operation, target: target.onMachine(machineOf(hostFacts)), hostFacts };
 }

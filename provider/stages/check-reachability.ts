@@ -1,4 +1,4 @@
-import type { Host } from "../adapters/host";
+import type { HostView } from "../adapters/host";
 import { addressesOf, sharedAddresses } from "../address";
 import { apiServerOf, joinPortOf } from "../adapters/k0s/api-address";
 import { PORTS } from "../adapters/k0s/paths";
@@ -12,7 +12,7 @@ import type { Outcome } from "./stage";
 const PROBE_TIMEOUT = 4000;
 
 interface Path {
-    readonly from: Host;
+    readonly from: HostView;
     readonly to: string;
     readonly port: number;
     /** Something listens there already, so that a refusal is as bad as silence. */
@@ -29,7 +29,7 @@ const LOGIN_TIMEOUT = 20_000;
  */
 export async function checkReachability(
     operation: HostOperation,
-    controllers: readonly Host[],
+    controllers: readonly HostView[],
     deadline: Deadline,
 ): Promise<Outcome> {
     const paths =
@@ -54,12 +54,12 @@ export async function checkReachability(
 /** A listed controller may be switched off, or not a member yet: its firewall is nobody's business then. */
 async function membersAmong(
     { cluster, clusterFacts, inputs, log }: HostOperation,
-    controllers: readonly Host[],
+    controllers: readonly HostView[],
     deadline: Deadline,
-): Promise<Host[]> {
+): Promise<HostView[]> {
     const peers = clusterFacts.members.flatMap(({ peerHosts }) => peerHosts);
     const paths = { dataDir: inputs.dataDir, k0sPath: inputs.k0s.installPath };
-    const asked = controllers.map(async (host): Promise<Host[]> => {
+    const asked = controllers.map(async (host): Promise<HostView[]> => {
         if (host.address === cluster.helper.address) return [host];
         try {
             const found = await host.probe(paths, deadline.within(LOGIN_TIMEOUT));
@@ -77,7 +77,7 @@ function tryPath({ from, to, port }: Path, deadline: Deadline): Promise<"open" |
     return from.reach(to, port, deadline.within(PROBE_TIMEOUT));
 }
 
-function controllerPaths(operation: HostOperation, controllers: readonly Host[]): Path[] {
+function controllerPaths(operation: HostOperation, controllers: readonly HostView[]): Path[] {
     const { target, peerAddress, cluster, clusterFacts } = operation;
     const inward = [PORTS.etcdPeer, ...(runsWorkloads(operation) ? [PORTS.kubelet] : [])];
     const peers = clusterFacts.members.flatMap((member) => member.peerHosts).filter((host) => host !== peerAddress);

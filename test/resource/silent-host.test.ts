@@ -56,7 +56,7 @@ describe("a bastion that waits for a host until the time is over", () => {
     it("counts as a connection that was not made", async () => {
         const login = { user: "root", port: 22, perDialTimeout: 0, dialErrorLimit: 0, password: "word" };
         const waiting = (): Promise<never> => Promise.reject(late);
-        const dialling = dial("10.0.0.1", login, waiting, Deadline.after(50));
+        const dialling = dial({ host: "10.0.0.1", origin: undefined }, login, waiting, Deadline.after(50));
         await assert.rejects(
             dialling,
             (error: Error) => error instanceof ConnectionError && /in time/.test(error.message),

@@ -5,7 +5,7 @@ import { connectEtcd } from "../../provider/adapters/etcd/client";
 import { encodeProgram, decodeResult } from "../../provider/adapters/host/program";
 import { connectKube } from "../../provider/adapters/kube/client";
 import { closeAll, openHost } from "../../provider/adapters/ssh/pool";
-import type { Host } from "../../provider/adapters/host";
+import type { Host, HostView } from "../../provider/adapters/host";
 import { Deadline, type Look, waitFor } from "../../provider/deadline";
 import type { Connection } from "../../provider/inputs";
 import { K0S_VERSION, type Simulation, startSimulation } from ".";
@@ -34,7 +34,7 @@ describe("a simulated host over SSH", () => {
         const login = { dialErrorLimit: 0, perDialTimeout: 30 };
         const { proxy, ...args } = sim.connectionArgs(name);
         const connection: Connection = { ...args, ...login, ...(proxy && { proxy: { ...proxy, ...login } }) };
-        return openHost(sim.find(name).address, connection);
+        return openHost(sim.find(name).address, connection).onMachine({ machineId: "" });
     }
 
     it("runs a program for a plain SSH client that knows nothing of the simulation", async () => {
@@ -134,7 +134,7 @@ describe("a simulated host over SSH", () => {
         sim.host("s1", { address: "10.77.0.51", sudoPassword: "open sesame" });
         const { privateKey, port, proxy } = sim.connectionArgs("s1");
         const login = { dialErrorLimit: 0, perDialTimeout: 30, privateKey, port };
-        const as = (sudoPassword: string): Host => {
+        const as = (sudoPassword: string): HostView => {
             const bastion = proxy && { proxy: { ...proxy, ...login, port: proxy.port } };
             return openHost("10.77.0.51", { user: "admin", ...login, ...bastion, sudoPassword });
         };

@@ -30,6 +30,7 @@ export function fakeHost(
     const nothing = async (): Promise<void> => undefined;
     const own: Host = {
         address: facts.address,
+        onMachine: () => bound,
         material: fakeMaterial(name, calls, files, options.material ?? emptyMaterial(), answers.material),
         hostKeyFingerprint: async () => "SHA256:key",
         probe: async () => facts,
@@ -57,7 +58,7 @@ export function fakeHost(
         reach: async () => "open",
         resolve: async () => new Map(),
     };
-    return recorded(name, calls, own, answers, {
+    const bound: Host = recorded(name, calls, own, answers, {
         probe: () => "",
         readFile: (path) => path,
         writeFile: (path, _content, mode) => `${path} ${mode.toString(8)}`,
@@ -81,4 +82,6 @@ export function fakeHost(
         reach: (host, port) => `${host}:${port}`,
         resolve: (names) => names.join(" "),
     });
+    // Being bound is nothing that the host is asked.
+    return Object.assign(bound, { onMachine: () => bound });
 }

@@ -16,6 +16,7 @@ export interface LoopbackHostOptions {
 export function loopbackHost({ address = "127.0.0.1", files = {}, facts, route }: LoopbackHostOptions): Host {
     const known = {
         address,
+        onMachine: (): Host => host,
         probe: (): Promise<HostFacts> =>
             facts === undefined ? Promise.reject(new Error("no facts given")) : Promise.resolve(facts),
         readFile: (path: string): Promise<Buffer | undefined> =>
@@ -23,12 +24,13 @@ export function loopbackHost({ address = "127.0.0.1", files = {}, facts, route }
         // async, so that a route that throws is a connection that fails
         connect: async (host: string, port: number): Promise<Duplex> => open(route?.(host, port) ?? { host, port }),
     };
-    return new Proxy(known as unknown as Host, {
+    const host: Host = new Proxy(known as unknown as Host, {
         get: (target, name) => {
             if (name in target || name === "then") return Reflect.get(target, name) as unknown;
             throw new Error(`the loopback host has no ${String(name)}`);
         },
     });
+    return host;
 }
 
 function open({ host, port }: { readonly host: string; readonly port: number }): Promise<Duplex> {

@@ -147,14 +147,20 @@ export class CuttableLink {
     private constructor(
         private readonly server: Server,
         readonly port: number,
+        private target: number,
     ) {}
+
+    /** For connections from now on. */
+    leadTo(target: number): void {
+        this.target = target;
+    }
 
     static async to(target: number): Promise<CuttableLink> {
         const server = createServer();
         await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-        const link = new CuttableLink(server, (server.address() as AddressInfo).port);
+        const link = new CuttableLink(server, (server.address() as AddressInfo).port, target);
         server.on("connection", (near) => {
-            const far = connect(target, "127.0.0.1");
+            const far = connect(link.target, "127.0.0.1");
             for (const socket of [near, far]) {
                 link.sockets.add(socket);
                 socket.on("error", () => undefined);

@@ -2,7 +2,7 @@ import type { ClusterClient, IOptions, MaintenanceClient } from "etcd3";
 import type { Deadline } from "../../deadline";
 import { ConnectionError, MkeError } from "../../errors";
 import { memberIdToHex } from "../../facts/cluster";
-import type { Host } from "../host";
+import type { HostView } from "../host";
 import { etcdError, isMemberNotFound } from "./errors";
 import type { Etcd, EtcdMembers } from "./index";
 import { Tunnel } from "./tunnel";
@@ -29,7 +29,7 @@ export interface EtcdOptions {
 
 /** Reads the controller's etcd client certificate and answers a client to its own etcd. Nothing is dialled yet. */
 export async function connectEtcd(
-    host: Host,
+    host: HostView,
     dataDir: string,
     deadline: Deadline,
     options: EtcdOptions = {},
@@ -37,7 +37,11 @@ export async function connectEtcd(
     return openEtcd(host, await readEtcdCredentials(host, dataDir, deadline), options);
 }
 
-export async function readEtcdCredentials(host: Host, dataDir: string, deadline: Deadline): Promise<EtcdCredentials> {
+export async function readEtcdCredentials(
+    host: HostView,
+    dataDir: string,
+    deadline: Deadline,
+): Promise<EtcdCredentials> {
     const read = async (name: string): Promise<Buffer> => {
         const path = `${dataDir}/pki/${name}`;
         const content = await host.readFile(path, deadline);
@@ -57,7 +61,7 @@ export async function readEtcdCredentials(host: Host, dataDir: string, deadline:
     return { ca, cert, key };
 }
 
-export async function openEtcd(host: Host, credentials: EtcdCredentials, options: EtcdOptions = {}): Promise<Etcd> {
+export async function openEtcd(host: HostView, credentials: EtcdCredentials, options: EtcdOptions = {}): Promise<Etcd> {
     const { server = ETCD_SERVER, timeout = DEFAULT_TIMEOUT } = options;
     const { Etcd3 } = await import("etcd3");
     const tunnel = await Tunnel.open(host, server, timeout);

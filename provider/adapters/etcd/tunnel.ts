@@ -2,7 +2,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from "node:n
 import type { Duplex } from "node:stream";
 import { Deadline } from "../../deadline";
 import { ConnectionError, messageOf } from "../../errors";
-import type { Host } from "../host";
+import type { HostView } from "../host";
 
 /**
  * A port on this machine's loopback that leads to a port behind a host: gRPC dials addresses and takes no stream. Whoever
@@ -20,7 +20,7 @@ export class Tunnel {
         server.on("connection", (socket) => void this.join(socket));
     }
 
-    static async open(via: Host, target: { host: string; port: number }, dialTimeout: number): Promise<Tunnel> {
+    static async open(via: HostView, target: { host: string; port: number }, dialTimeout: number): Promise<Tunnel> {
         const server = createServer({ pauseOnConnect: true });
         const tunnel = new Tunnel(server, () => via.connect(target.host, target.port, Deadline.after(dialTimeout)));
         await new Promise<void>((resolve, reject) => {
@@ -64,7 +64,7 @@ export class Tunnel {
     }
 }
 
-function cannotListen(via: Host, cause: unknown): ConnectionError {
+function cannotListen(via: HostView, cause: unknown): ConnectionError {
     return new ConnectionError({
         stage: "connecting to etcd",
         host: via.address,

@@ -5,7 +5,9 @@
  *     sh -s                                                       a program, the user is root
  *     sudo -n sh -s                                               a program, sudo needs no password
  *     [sudo -n] sh -c 'echo <ready>; exec cat <path>'             a file's content follows the line <ready>
- *     [sudo -n] sh -c 'echo <ready>; exec cat ><path>'            takes a file's content once it has said <ready>
+ *     [sudo -n] sh -c 'echo <ready>; test -f <path> && exec cat ><path>'
+ *                                                                 takes a file's content once it has said <ready>; the file
+ *                                                                 was begun by a program, so there is none on another machine
  *     sudo -S -p <prompt> sh -c 'echo <ready>; exec …'            any of these, where a sudo password is known
  */
 
@@ -34,7 +36,7 @@ export function commandFor(task: RemoteTask, access: RootAccess, nonce: string):
         return { line: access === "root" ? "sh -s" : "sudo -n sh -s", ready: undefined, prompt: undefined };
     }
     const ready = `pulumi-mke-ready-${nonce}`;
-    const shell = `sh -c 'echo ${ready}; exec ${innerCommand(task)}'`;
+    const shell = `sh -c 'echo ${ready}; ${innerCommand(task)}'`;
     if (access === "root") return { line: shell, ready, prompt: undefined };
     if (access === "sudo") return { line: `sudo -n ${shell}`, ready, prompt: undefined };
     const prompt = `pulumi-mke-password-${nonce}`;
@@ -50,22 +52,23 @@ export interface DecodedCommand {
 
 /** Reads what `commandFor` wrote: for the simulation. undefined: something else. */
 export function decodeCommand(line: string): DecodedCommand | undefined {
-    const parts =
-        /^(?:(sudo -n )|sudo -S -p (\S+) )?(?:(sh -s)|sh -c 'echo (\S+); exec (?:(sh -s)|cat (>?)(\/\S*))')$/.exec(
-            line,
-        );
+    const parts = /^(?:(sudo -n )|sudo -S -p (\S+) )?(?:(sh -s)|sh -c 'echo (\S+); ([^']+)')$/.exec(line);
     if (parts === null) return undefined;
-    const [, sudo, prompt, bareProgram, ready, program, take, path] = parts;
+    const [, sudo, prompt, bareProgram, ready, inner = ""] = parts;
     const access = prompt !== undefined ? "sudo-with-password" : sudo !== undefined ? "sudo" : "root";
-    const isProgram = bareProgram !== undefined || program !== undefined;
-    const task: RemoteTask = isProgram
-        ? { kind: "program" }
-        : { kind: take === ">" ? "take" : "send", path: path ?? "" };
-    return { task, access, ready, prompt };
+    const task = bareProgram === undefined ? decodeInner(inner) : ({ kind: "program" } as const);
+    return task === undefined ? undefined : { task, access, ready, prompt };
 }
 
 function innerCommand(task: RemoteTask): string {
-    if (task.kind === "program") return "sh -s";
-    if (!isPlainPath(task.path)) throw new Error(`a path in a command line must be plain: ${task.path}`);
-    return task.kind === "send" ? `cat ${task.path}` : `cat >${task.path}`;
+    if (task.kind === "program") return "exec sh -s";
+    const { kind, path } = task;
+    if (!isPlainPath(path)) throw new Error(`a path in a command line must be plain: ${path}`);
+    return kind === "send" ? `exec cat ${path}` : `test -f ${path} && exec cat >${path}`;
+}
+
+function decodeInner(inner: string): RemoteTask | undefined {
+    const path = /(\/\S*)$/.exec(inner)?.[1] ?? "/";
+    const tasks: RemoteTask[] = [{ kind: "program" }, { kind: "send", path }, { kind: "take", path }];
+    return tasks.find((task) => innerCommand(task) === inner);
 }

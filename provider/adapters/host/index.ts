@@ -3,14 +3,19 @@ import type { Deadline } from "../../deadline";
 import type { HostFacts, HostMarker } from "../../facts/host";
 import type { NodeKind } from "../../inputs";
 import type { HostMaterial } from "./material";
+import type { MachineIdentity } from "./machine";
 
 /**
- * One host, over SSH. It does what it is told and decides nothing. Every method runs one POSIX sh program of the fixed
- * vocabulary in `scripts/`, as root, sent on stdin with its values, so that no value is seen in a process list.
+ * One host, over SSH, to look at. It decides nothing. Every method runs one POSIX sh program of the fixed vocabulary in
+ * `scripts/`, as root, sent on stdin with its values, so that no value is seen in a process list.
+ *
+ * One of these is for one operation: the machine that answers first is the only one it ever talks to (address, host key,
+ * machine id); another one is an OtherMachineError.
  */
-export interface Host {
+export interface HostView {
     readonly address: string;
-    readonly material: HostMaterial;
+    /** To change it, if it is that machine: each program that changes something looks again before it does. */
+    onMachine(machine: MachineIdentity): Host;
     /** `SHA256:…` of the key the host presented. */
     hostKeyFingerprint(deadline: Deadline): Promise<string>;
 
@@ -19,17 +24,41 @@ export interface Host {
 
     /** undefined: no such file. Fails on anything else. At most 4 MiB. */
     readFile(path: string, deadline: Deadline): Promise<Buffer | undefined>;
+    exists(path: string, deadline: Deadline): Promise<boolean>;
+    /** Streams a file off the host (the k0s binary). */
+    openFile(path: string, deadline: Deadline): Promise<{ readonly size: number; readonly content: Readable }>;
+    /** `<path> version`, trimmed; undefined when there is no such program or it does not run. */
+    k0sVersion(path: string, deadline: Deadline): Promise<string | undefined>;
+    sha256(path: string, deadline: Deadline): Promise<string | undefined>;
+    /** `systemctl is-active`, `is-enabled` and friends of one unit without the rest of the probe: undefined = no unit. */
+    serviceState(
+        role: NodeKind,
+        deadline: Deadline,
+    ): Promise<{ active: string; sub: string; restarts: number } | undefined>;
+    /** Last lines of the service's journal, without lines that look like secrets. */
+    journal(role: NodeKind, lines: number, deadline: Deadline): Promise<string>;
+
+    /** Opens a TCP connection from the host: `127.0.0.1:2379` on a controller, or another host's port. */
+    connect(host: string, port: number, deadline: Deadline): Promise<Duplex>;
+    /** Can the host reach that port? A refusal counts as reachable: the packet arrived and came back (safety.md 16). */
+    reach(host: string, port: number, deadline: Deadline): Promise<"open" | "refused" | "blocked">;
+    /** Addresses of these names as this host sees them; names that it cannot resolve are left out. */
+    resolve(names: readonly string[], deadline: Deadline): Promise<ReadonlyMap<string, readonly string[]>>;
+}
+
+/** The same, bound to the machine that a decision was made on. It does what it is told; on another machine, nothing. */
+export interface Host extends HostView {
+    readonly material: HostMaterial;
+
     /** Writes atomically, creating parent directories (0755). The content may be secret. */
     writeFile(path: string, content: string | Buffer, mode: number, deadline: Deadline): Promise<void>;
     /** Removes files (not directories); missing ones are fine. */
     removeFiles(paths: readonly string[], deadline: Deadline): Promise<void>;
-    exists(path: string, deadline: Deadline): Promise<boolean>;
 
+    /** Replaces the marker that was decided on, and no other one (safety.md 6). */
     writeMarker(marker: HostMarker, deadline: Deadline): Promise<void>;
     removeMarker(deadline: Deadline): Promise<void>;
 
-    /** Streams a file off the host (the k0s binary). */
-    openFile(path: string, deadline: Deadline): Promise<{ readonly size: number; readonly content: Readable }>;
     /** Streams an executable onto the host: to a temporary name beside it, checks its size and sha256 (hex), 0755, renames. */
     putExecutable(
         path: string,
@@ -39,9 +68,6 @@ export interface Host {
     ): Promise<void>;
     /** The host fetches it itself (curl or wget), checks sha256 (hex) if given, 0755, renames. */
     downloadExecutable(url: string, path: string, sha256: string | undefined, deadline: Deadline): Promise<void>;
-    /** `<path> version`, trimmed; undefined when there is no such program or it does not run. */
-    k0sVersion(path: string, deadline: Deadline): Promise<string | undefined>;
-    sha256(path: string, deadline: Deadline): Promise<string | undefined>;
 
     /** `k0s token create`: the token (secret) and the id to invalidate it by. */
     createJoinToken(
@@ -54,13 +80,6 @@ export interface Host {
     installService(k0sPath: string, role: NodeKind, flags: readonly string[], deadline: Deadline): Promise<void>;
     /** Through systemctl or rc-service. `stop` also waits until the daemon is gone; all are fine when already so. */
     service(action: ServiceAction, role: NodeKind, deadline: Deadline): Promise<void>;
-    /** `systemctl is-active`, `is-enabled` and friends of one unit without the rest of the probe: undefined = no unit. */
-    serviceState(
-        role: NodeKind,
-        deadline: Deadline,
-    ): Promise<{ active: string; sub: string; restarts: number } | undefined>;
-    /** Last lines of the service's journal, without lines that look like secrets. */
-    journal(role: NodeKind, lines: number, deadline: Deadline): Promise<string>;
 
     /**
      * `k0s backup` on this controller, with the files that it leaves out: one archive (0600) in a directory (0700), that
@@ -84,13 +103,6 @@ export interface Host {
         k0sPath: string,
         deadline: Deadline,
     ): Promise<{ readonly left: readonly string[] }>;
-
-    /** Opens a TCP connection from the host: `127.0.0.1:2379` on a controller, or another host's port. */
-    connect(host: string, port: number, deadline: Deadline): Promise<Duplex>;
-    /** Can the host reach that port? A refusal counts as reachable: the packet arrived and came back (safety.md 16). */
-    reach(host: string, port: number, deadline: Deadline): Promise<"open" | "refused" | "blocked">;
-    /** Addresses of these names as this host sees them; names that it cannot resolve are left out. */
-    resolve(names: readonly string[], deadline: Deadline): Promise<ReadonlyMap<string, readonly string[]>>;
 }
 
 /** `reread`: the service's definition was changed; what runs goes on as it is. */

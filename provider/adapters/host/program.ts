@@ -47,6 +47,28 @@ export const PROGRAM_NAMES = [
 
 export type ProgramName = (typeof PROGRAM_NAMES)[number];
 
+/** They change nothing, so that it does not matter on which machine they run; the decision made on their answer is bound. */
+const LOOKING: ReadonlySet<ProgramName> = new Set([
+    "probe",
+    "read-file",
+    "exists",
+    "file-size",
+    "sha256",
+    "k0s-version",
+    "service-state",
+    "journal",
+    "describe-files",
+    "list-files",
+    "unknown-names",
+    "selinux-rules",
+    "find-units",
+    "resolve",
+] as const);
+
+export function onlyLooks(name: ProgramName): boolean {
+    return LOOKING.has(name);
+}
+
 export type ProgramValues = Readonly<Record<string, string>>;
 
 export interface DecodedProgram {

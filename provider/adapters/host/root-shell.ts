@@ -88,7 +88,10 @@ export class RootShell {
         return content;
     }
 
-    /** Streams into a file on the host. Answers the size and sha256 (hex) of what was sent. */
+    /**
+     * Streams into a file that a program has begun on the host; fails where it is not there, as on another machine. Answers the
+     * size and sha256 (hex) of what was sent.
+     */
     async take(
         path: string,
         content: Readable,
@@ -114,7 +117,7 @@ export class RootShell {
             throw new CommandError({
                 stage,
                 host: this.host,
-                what: `cannot write ${path}`,
+                what: `cannot write ${path}, or it is not there any more`,
                 exitCode: status.code,
                 output: task.stderr.toString(),
             });

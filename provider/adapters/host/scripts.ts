@@ -4,9 +4,12 @@ import type { ProgramName } from "./program";
 
 const cache = new Map<string, string>();
 
-/** The text of a program: the common functions, then its own. Each file in `scripts/` says what goes in and comes out. */
+/**
+ * The text of a program: the common functions, the look whether it runs where it should, then its own. Each file in `scripts/`
+ * says what goes in and comes out.
+ */
 export function programBody(name: ProgramName): string {
-    return `${script("prelude")}\n${script(name)}`;
+    return `${script("prelude")}\non_machine\n${script(name)}`;
 }
 
 function script(name: string): string {

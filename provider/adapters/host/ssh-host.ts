@@ -1,61 +1,41 @@
-import type { Duplex, Readable } from "node:stream";
+import type { Readable } from "node:stream";
 import type { Deadline } from "../../deadline";
-import { CommandError, ConnectionError, InputError, messageOf } from "../../errors";
-import { MARKER_PATH, parseHostProbe } from "../../facts/host-probe";
-import type { HostFacts, HostMarker } from "../../facts/host";
+import { InputError, messageOf } from "../../errors";
+import type { HostMarker } from "../../facts/host";
+import { MARKER_PATH } from "../../facts/host-probe";
 import type { NodeKind } from "../../inputs";
 import type { SshEndpoint } from "../ssh/endpoint";
 import { backupValues, parseBackupAnswer } from "./backup-answer";
-import type { BackupArchive, BackupRequest, Host, InstallDirs, ProbePaths, ServiceAction, TokenRequest } from "./index";
-import { isPlainPath } from "./command-line";
+import type { BackupArchive, BackupRequest, Host, InstallDirs, ServiceAction, TokenRequest } from "./index";
 import { joinTokenId } from "./join-token";
+import { MachineGuard, type MachineIdentity } from "./machine";
 import type { ProgramName, ProgramValues } from "./program";
-import type { ProgramOutcome, RootShell } from "./root-shell";
+import type { RootShell } from "./root-shell";
 import { SshMaterial } from "./ssh-material";
-import { dirValues, ownEntries, lines, linesOf, serviceName } from "./values";
+import { SshView } from "./ssh-view";
+import { dirValues, lines, linesOf, ownEntries, serviceName } from "./values";
 
-const MAX_FILE = 4 * 1024 * 1024;
+/** A host over SSH that is not bound to a machine yet. */
+export class UnboundSshHost extends SshView {
+    onMachine(machine: MachineIdentity): Host {
+        return new SshHost(this.address, this.endpoint, this.shell, machine);
+    }
+}
 
-/** Within this time a host behind a firewall that drops packets would have answered if it could. */
-const REACH_TIME = 5_000;
-
-/** A host over SSH: each method is one program of `scripts/`, or a stream beside two of them. */
-export class SshHost implements Host {
+/** The same on one machine: what changes something there goes with a guard. */
+class SshHost extends SshView implements Host {
     readonly material: SshMaterial;
+    private readonly guard: MachineGuard;
 
-    constructor(
-        readonly address: string,
-        private readonly endpoint: SshEndpoint,
-        private readonly shell: RootShell,
-    ) {
-        this.material = new SshMaterial(address, (...request) => this.run(...request));
+    constructor(address: string, endpoint: SshEndpoint, shell: RootShell, machine: MachineIdentity) {
+        super(address, endpoint, shell);
+        this.machineId = machine.machineId;
+        this.guard = new MachineGuard(machine);
+        this.material = new SshMaterial(address, (...request) => this.change(...request));
     }
 
-    hostKeyFingerprint(deadline: Deadline): Promise<string> {
-        return this.endpoint.hostKeyFingerprint(deadline);
-    }
-
-    async probe({ dataDir, k0sPath, kubeletRootDir }: ProbePaths, deadline: Deadline): Promise<HostFacts> {
-        const values = {
-            DATA_DIR: dataDir,
-            K0S: k0sPath,
-            KUBELET_ROOT_DIR: kubeletRootDir ?? "",
-            MARKER: MARKER_PATH,
-        };
-        const answer = await this.run("probe", values, "probing", "the host probe failed", deadline);
-        return parseHostProbe(answer.toString(), this.address, dataDir, kubeletRootDir);
-    }
-
-    async readFile(path: string, deadline: Deadline): Promise<Buffer | undefined> {
-        const stage = `reading ${path}`;
-        const answer = await this.run("read-file", { FILE: path, LIMIT: String(MAX_FILE) }, stage, "failed", deadline);
-        if (answer.equals(Buffer.from("absent"))) return undefined;
-        const lineEnd = answer.indexOf("\n");
-        const size = /^file (\d+)$/.exec(answer.subarray(0, Math.max(0, lineEnd)).toString())?.[1];
-        const content = answer.subarray(lineEnd + 1);
-        // A file that grew while it was read counts as changed under our hands.
-        if (Number(size) !== content.length) throw this.unexpected(stage, "its size changed while it was read");
-        return content;
+    onMachine(machine: MachineIdentity): Host {
+        return new SshHost(this.address, this.endpoint, this.shell, machine);
     }
 
     async writeFile(path: string, content: string | Buffer, mode: number, deadline: Deadline): Promise<void> {
@@ -66,35 +46,23 @@ export class SshHost implements Host {
             CONTENT: bytes.toString("base64"),
             SIZE: String(bytes.length),
         };
-        await this.run("write-file", values, `writing ${path}`, "failed", deadline);
+        await this.change("write-file", values, `writing ${path}`, "failed", deadline);
     }
 
     async removeFiles(paths: readonly string[], deadline: Deadline): Promise<void> {
         const values = { FILES: lines(paths, this.address), EMPTY_DIRECTORY: "" };
-        await this.run("remove-files", values, "removing files", "failed", deadline);
-    }
-
-    async exists(path: string, deadline: Deadline): Promise<boolean> {
-        const answer = await this.run("exists", { FILE: path }, `looking for ${path}`, "failed", deadline);
-        return answer.toString() === "yes";
+        await this.change("remove-files", values, "removing files", "failed", deadline);
     }
 
     writeMarker(marker: HostMarker, deadline: Deadline): Promise<void> {
-        return this.writeFile(MARKER_PATH, `${JSON.stringify(marker, undefined, 2)}\n`, 0o600, deadline);
+        const text = `${JSON.stringify(marker, undefined, 2)}\n`;
+        return this.guard.marking(marker.token, () => this.writeFile(MARKER_PATH, text, 0o600, deadline));
     }
 
     async removeMarker(deadline: Deadline): Promise<void> {
         const values = { FILES: MARKER_PATH, EMPTY_DIRECTORY: MARKER_PATH.slice(0, MARKER_PATH.lastIndexOf("/")) };
-        await this.run("remove-files", values, "removing the marker", "failed", deadline);
-    }
-
-    async openFile(path: string, deadline: Deadline): Promise<{ readonly size: number; readonly content: Readable }> {
-        const stage = `reading ${path}`;
-        this.requirePlain(path, stage);
-        const answer = (await this.run("file-size", { FILE: path }, stage, "failed", deadline)).toString().trim();
-        if (!/^\d+$/.test(answer)) throw this.unexpected(stage, "there is no such file");
-        const size = Number(answer);
-        return { size, content: await this.shell.send(path, size, stage, deadline) };
+        const remove = () => this.change("remove-files", values, "removing the marker", "failed", deadline);
+        await this.guard.marking("", remove);
     }
 
     async putExecutable(
@@ -107,14 +75,14 @@ export class SshHost implements Host {
         this.requirePlain(path, stage);
         // It may fail before it is read; the reading will tell.
         content.on("error", () => undefined);
-        const begin = await this.run("upload-begin", { FILE: path }, stage, "cannot write there", deadline);
+        const begin = await this.change("upload-begin", { FILE: path }, stage, "cannot write there", deadline);
         const temporary = begin.toString().trim();
         try {
             this.requirePlain(temporary, stage);
             const sent = await this.shell.take(temporary, content, stage, deadline);
             this.checkSent(stage, sent, expected);
             const values = { TEMPORARY: temporary, FILE: path, SIZE: String(sent.size), SHA256: sent.sha256 };
-            await this.run("upload-finish", values, stage, "what arrived is not what was sent", deadline);
+            await this.change("upload-finish", values, stage, "what arrived is not what was sent", deadline);
         } catch (error) {
             // The next upload removes it too, so that a broken connection leaves nothing for good.
             await this.removeFiles([temporary], deadline).catch(() => undefined);
@@ -125,18 +93,7 @@ export class SshHost implements Host {
     async downloadExecutable(url: string, path: string, sha256: string | undefined, deadline: Deadline): Promise<void> {
         if (/[\n\r]/.test(url)) throw new InputError({ stage: "downloading", what: "the address holds a line break" });
         const values = { URL: url, FILE: path, SHA256: sha256?.toLowerCase() ?? "" };
-        await this.run("download", values, `downloading ${path}`, "failed", deadline);
-    }
-
-    async k0sVersion(path: string, deadline: Deadline): Promise<string | undefined> {
-        const answer = await this.run("k0s-version", { K0S: path }, "asking for the k0s version", "failed", deadline);
-        return answer.toString().trim() || undefined;
-    }
-
-    async sha256(path: string, deadline: Deadline): Promise<string | undefined> {
-        const answer = await this.run("sha256", { FILE: path }, `reading ${path}`, "failed", deadline);
-        const sum = answer.toString().trim();
-        return sum === "absent" ? undefined : sum;
+        await this.change("download", values, `downloading ${path}`, "failed", deadline);
     }
 
     async createJoinToken(
@@ -145,7 +102,7 @@ export class SshHost implements Host {
     ): Promise<{ readonly token: string; readonly id: string }> {
         const stage = "creating a join token";
         const values = { K0S: k0sPath, DATA_DIR: dataDir, ROLE: role, EXPIRY: String(expirySeconds) };
-        const token = (await this.run("token-create", values, stage, "k0s failed", deadline)).toString().trim();
+        const token = (await this.change("token-create", values, stage, "k0s failed", deadline)).toString().trim();
         try {
             return { token, id: joinTokenId(token) };
         } catch (error) {
@@ -155,40 +112,22 @@ export class SshHost implements Host {
 
     async invalidateJoinToken(k0sPath: string, dataDir: string, id: string, deadline: Deadline): Promise<void> {
         const values = { K0S: k0sPath, DATA_DIR: dataDir, ID: id };
-        await this.run("token-invalidate", values, "invalidating the join token", "k0s failed", deadline);
+        await this.change("token-invalidate", values, "invalidating the join token", "k0s failed", deadline);
     }
 
     async installService(k0sPath: string, role: NodeKind, flags: readonly string[], deadline: Deadline): Promise<void> {
         const values = { K0S: k0sPath, ROLE: role, FLAGS: lines(flags, this.address) };
-        await this.run("install-service", values, "installing the service", "k0s install failed", deadline);
+        await this.change("install-service", values, "installing the service", "k0s install failed", deadline);
     }
 
     async service(action: ServiceAction, role: NodeKind, deadline: Deadline): Promise<void> {
         const values = { ACTION: action, SERVICE: serviceName(role) };
-        await this.run("service", values, `${serviceName(role)}: ${action}`, "failed", deadline);
-    }
-
-    async serviceState(
-        role: NodeKind,
-        deadline: Deadline,
-    ): Promise<{ active: string; sub: string; restarts: number } | undefined> {
-        const stage = `looking at ${serviceName(role)}`;
-        const values = { SERVICE: serviceName(role) };
-        const answer = (await this.run("service-state", values, stage, "failed", deadline)).toString().trim();
-        if (answer === "absent") return undefined;
-        const parts = /^(\S+) (\S+) (\d+)$/.exec(answer);
-        if (parts === null) throw this.unexpected(stage, `the answer is not understood: ${answer.slice(0, 80)}`);
-        return { active: parts[1] ?? "", sub: parts[2] ?? "", restarts: Number(parts[3]) };
-    }
-
-    async journal(role: NodeKind, count: number, deadline: Deadline): Promise<string> {
-        const values = { SERVICE: serviceName(role), LINES_WANTED: String(count) };
-        return (await this.run("journal", values, "reading the journal", "failed", deadline)).toString();
+        await this.change("service", values, `${serviceName(role)}: ${action}`, "failed", deadline);
     }
 
     async backUp(request: BackupRequest, deadline: Deadline): Promise<BackupArchive> {
         const values = backupValues(request, lines(request.files, this.address));
-        const answer = await this.run("backup", values, "backing up", "k0s backup failed", deadline);
+        const answer = await this.change("backup", values, "backing up", "k0s backup failed", deadline);
         return parseBackupAnswer(answer.toString()) ?? Promise.reject(this.unexpected("backing up", "no archive"));
     }
 
@@ -199,7 +138,7 @@ export class SshHost implements Host {
     ): Promise<{ readonly exitCode: number; readonly output: string }> {
         const stage = "resetting k0s";
         const values = { K0S: k0sPath, ...dirValues(dirs) };
-        const answer = (await this.run("reset", values, stage, "failed", deadline)).toString();
+        const answer = (await this.change("reset", values, stage, "failed", deadline)).toString();
         const code = /^(\d+)\n/.exec(answer)?.[1];
         if (code === undefined) throw this.unexpected(stage, "the answer is not understood");
         return { exitCode: Number(code), output: answer.slice(code.length + 1) };
@@ -211,43 +150,8 @@ export class SshHost implements Host {
         deadline: Deadline,
     ): Promise<{ readonly left: readonly string[] }> {
         const values = { ...dirValues(dirs), ...ownEntries(dirs, this.address), K0S: k0sPath };
-        const answer = await this.run("clean-up", values, "cleaning up", "failed", deadline);
+        const answer = await this.change("clean-up", values, "cleaning up", "failed", deadline);
         return { left: linesOf(answer) };
-    }
-
-    connect(host: string, port: number, deadline: Deadline): Promise<Duplex> {
-        return this.endpoint.forward(host, port, deadline);
-    }
-
-    async reach(host: string, port: number, deadline: Deadline): Promise<"open" | "refused" | "blocked"> {
-        // The connection to the host itself is not what is tested.
-        await this.endpoint.hostKeyFingerprint(deadline);
-        try {
-            (await this.endpoint.forward(host, port, deadline.within(REACH_TIME))).destroy();
-            return "open";
-        } catch (error) {
-            return reachability(error);
-        }
-    }
-
-    async resolve(names: readonly string[], deadline: Deadline): Promise<ReadonlyMap<string, readonly string[]>> {
-        const values = { NAMES: lines(names, this.address) };
-        const found = linesOf(await this.run("resolve", values, "resolving names", "failed", deadline));
-        const pairs = found.map((line) => line.split(" ") as [string, string]);
-        const addresses = (name: string): string[] => pairs.flatMap(([one, address]) => (one === name ? address : []));
-        return new Map([...new Set(pairs.map(([name]) => name))].map((name) => [name, addresses(name)]));
-    }
-
-    private async run(
-        name: ProgramName,
-        values: ProgramValues,
-        stage: string,
-        failure: string,
-        deadline: Deadline,
-    ): Promise<Buffer> {
-        const { exitCode, stdout, stderr }: ProgramOutcome = await this.shell.run(name, values, stage, deadline);
-        if (exitCode === 0) return stdout;
-        throw new CommandError({ stage, host: this.address, what: failure, exitCode, output: stderr });
     }
 
     private checkSent(
@@ -263,24 +167,13 @@ export class SshHost implements Host {
         }
     }
 
-    private requirePlain(path: string, stage: string): void {
-        if (isPlainPath(path)) return;
-        throw new InputError({
-            stage,
-            host: this.address,
-            what: `the path ${JSON.stringify(path)} may hold only letters, digits and / . _ + @ % = -`,
-        });
+    private change(
+        name: ProgramName,
+        values: ProgramValues,
+        stage: string,
+        failure: string,
+        deadline: Deadline,
+    ): Promise<Buffer> {
+        return this.runOn(this.guard, name, values, stage, failure, deadline);
     }
-
-    private unexpected(stage: string, what: string): CommandError {
-        return new CommandError({ stage, host: this.address, what });
-    }
-}
-
-function reachability(error: unknown): "refused" | "blocked" {
-    const message = messageOf(error);
-    if (/refused/i.test(message)) return "refused";
-    const forbidden = error instanceof ConnectionError && !error.retryable;
-    if (forbidden) throw error;
-    return "blocked";
 }

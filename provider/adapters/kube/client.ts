@@ -1,7 +1,7 @@
 import type { Deadline } from "../../deadline";
 import { defined } from "../../defined";
 import type { ControlNodeObject, EtcdMemberObject, NodeObject, NodeTaint } from "../../facts/cluster";
-import type { Host } from "../host";
+import type { HostView } from "../host";
 import { ApiError } from "../../errors";
 import { type KubeCredentials, readKubeCredentials } from "./credentials";
 import { apiError } from "./errors";
@@ -44,7 +44,7 @@ export interface KubeOptions {
 
 /** Reads the controller's admin credentials and answers a client to its own API server. Nothing is dialled yet. */
 export async function connectKube(
-    host: Host,
+    host: HostView,
     dataDir: string,
     deadline: Deadline,
     options: KubeOptions = {},
@@ -53,7 +53,7 @@ export async function connectKube(
 }
 
 /** The same with credentials at hand: other controllers accept them as well, they have the same CA. */
-export function openKube(via: Host, credentials: KubeCredentials, options: KubeOptions = {}): Kube {
+export function openKube(via: HostView, credentials: KubeCredentials, options: KubeOptions = {}): Kube {
     const { server = DEFAULT_SERVER, timeout = DEFAULT_TIMEOUT } = options;
     return new KubeClient(via.address, new KubeTransport(via, server, credentials, timeout));
 }

@@ -1,7 +1,7 @@
 import { parse } from "yaml";
 import { ConnectionError } from "../../errors";
 import type { Deadline } from "../../deadline";
-import type { Host } from "../host";
+import type { HostView } from "../host";
 
 /** PEM. The key is all-powerful in its cluster: kept in memory only, never logged. */
 export interface KubeCredentials {
@@ -18,7 +18,11 @@ interface Kubeconfig {
 }
 
 /** Reads the admin's credentials of a controller, from `<data-dir>/pki/admin.conf`. */
-export async function readKubeCredentials(host: Host, dataDir: string, deadline: Deadline): Promise<KubeCredentials> {
+export async function readKubeCredentials(
+    host: HostView,
+    dataDir: string,
+    deadline: Deadline,
+): Promise<KubeCredentials> {
     const path = `${dataDir}/pki/admin.conf`;
     const content = await host.readFile(path, deadline);
     const credentials = content === undefined ? undefined : parseAdminConf(content.toString("utf8"));

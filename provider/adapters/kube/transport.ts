@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { connect as connectTls } from "node:tls";
 import { Deadline } from "../../deadline";
 import { ConnectionError, messageOf, MkeError } from "../../errors";
-import type { Host } from "../host";
+import type { HostView } from "../host";
 import type { KubeCredentials } from "./credentials";
 
 /** In every k0s API server's certificate, whatever address it is asked at; asking for an address would need SNI by IP. */
@@ -48,7 +48,7 @@ export class KubeTransport {
     private heard: Heard | undefined;
 
     constructor(
-        private readonly via: Host,
+        private readonly via: HostView,
         readonly server: Server,
         credentials: KubeCredentials,
         /** Milliseconds for one call, dialling included. */
@@ -146,7 +146,7 @@ type Created = (error: Error | null, stream: Duplex) => void;
 
 class TunnelAgent extends Agent {
     constructor(
-        private readonly via: Host,
+        private readonly via: HostView,
         private readonly server: Server,
         private readonly credentials: KubeCredentials,
         private readonly dialTimeout: number,

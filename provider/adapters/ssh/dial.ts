@@ -1,10 +1,12 @@
+import { connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client, type ConnectConfig } from "ssh2";
 import { type Deadline, timerLength } from "../../deadline";
-import { ConnectionError, HostKeyError, messageOf, MkeError } from "../../errors";
+import { ConnectionError, HostKeyError, messageOf, MkeError, type OtherMachineError } from "../../errors";
 import { answersTo, type Credentials, credentialsFor, KEY_VARIABLE, type Login } from "./credentials";
 import { KEY_TYPES, algorithmsFor, fingerprintOf, parseHostKey, typeOf, type ExpectedHostKey } from "./host-key";
+import { movedAway, type Origin, originOf } from "./origin";
 
 /** A dead connection is noticed after three unanswered probes. */
 const KEEPALIVE_INTERVAL = 10_000;
@@ -25,7 +27,13 @@ const LONGEST_ATTEMPT = 120_000;
 
 export interface DialedConnection {
     readonly client: Client;
-    readonly hostKeyFingerprint: string;
+    readonly origin: Origin;
+}
+
+/** `origin`: where an earlier connection of the same operation ended, and this one must end, too. */
+export interface DialTarget {
+    readonly host: string;
+    readonly origin: Origin | undefined;
 }
 
 /** Makes the stream to speak SSH on: undefined = an own TCP connection. Called for each attempt (a bastion). */
@@ -33,20 +41,22 @@ export type OpenStream = ((deadline: Deadline) => Promise<Duplex>) | undefined;
 
 /**
  * Dials until it works, `dialErrorLimit` is passed or the deadline comes. Wrong credentials, a wrong host key and a
- * ConnectionError that says so are reported at once. Throws ConnectionError, HostKeyError, InputError.
+ * ConnectionError that says so are reported at once. Throws ConnectionError, HostKeyError, OtherMachineError, InputError.
  */
 export async function dial(
-    host: string,
+    target: DialTarget,
     login: Login,
     open: OpenStream,
     deadline: Deadline,
 ): Promise<DialedConnection> {
-    const expected = login.hostKey === undefined ? undefined : parseHostKey(login.hostKey, host);
+    const { host, origin } = target;
+    const given = login.hostKey === undefined ? undefined : parseHostKey(login.hostKey, host);
+    const expected = origin?.hostKey ?? given;
     const credentials = credentialsFor(login, host);
     let pause = FIRST_PAUSE;
     for (let failures = 1; ; failures += 1) {
         try {
-            return await dialWithAnyKey(host, login, credentials, expected, open, deadline);
+            return await dialWithAnyKey(target, login, credentials, expected, open, deadline);
         } catch (error) {
             if (!(error instanceof MkeError) || !error.retryable) throw error;
             const limitReached = login.dialErrorLimit >= 0 && failures > login.dialErrorLimit;
@@ -63,7 +73,7 @@ export async function dial(
  * other types are asked for before the key counts as wrong.
  */
 async function dialWithAnyKey(
-    host: string,
+    target: DialTarget,
     login: Login,
     credentials: Credentials,
     expected: ExpectedHostKey | undefined,
@@ -73,7 +83,7 @@ async function dialWithAnyKey(
     let types = expected?.type === undefined ? KEY_TYPES : [expected.type];
     const presented: Buffer[] = [];
     for (;;) {
-        const attempt = new Attempt(host, login, credentials, expected, types);
+        const attempt = new Attempt(target, login, credentials, expected, types);
         try {
             return await attempt.run(open, deadline);
         } catch (error) {
@@ -83,7 +93,7 @@ async function dialWithAnyKey(
             if (wrongKey !== undefined) presented.push(wrongKey);
             types = types.filter((type) => wrongKey === undefined || type !== typeOf(wrongKey));
             const exhausted = wrongKey === undefined || types.length === 0 || expected?.type !== undefined;
-            if (exhausted) throw wrongHostKey(host, expected, presented);
+            if (exhausted) throw wrongHostKey(target, expected, presented);
         }
     }
 }
@@ -92,23 +102,28 @@ async function dialWithAnyKey(
 class Attempt {
     /** The key the host showed, where it was another than expected. */
     wrongKey: Buffer | undefined;
-    private fingerprint = "";
+    private key: Buffer = Buffer.alloc(0);
+    private socket: Socket | undefined;
+    private readonly host: string;
     private readonly client = new Client();
 
     constructor(
-        private readonly host: string,
+        private readonly target: DialTarget,
         private readonly login: Login,
         private readonly credentials: Credentials,
         private readonly expected: ExpectedHostKey | undefined,
         private readonly types: readonly string[],
-    ) {}
+    ) {
+        this.host = target.host;
+    }
 
     async run(open: OpenStream, deadline: Deadline): Promise<DialedConnection> {
         const own = this.login.perDialTimeout > 0 ? this.login.perDialTimeout * 1000 : LONGEST_ATTEMPT;
         const limit = deadline.within(own);
         const stream = await open?.(limit);
         await this.connect(stream, limit);
-        return { client: this.client, hostKeyFingerprint: this.fingerprint };
+        const hostKey = { type: typeOf(this.key), fingerprint: fingerprintOf(this.key) };
+        return { client: this.client, origin: originOf(this.host, this.socket?.remoteAddress, hostKey) };
     }
 
     private connect(stream: Duplex | undefined, limit: Deadline): Promise<void> {
@@ -153,7 +168,7 @@ class Attempt {
     private config(stream: Duplex | undefined): ConnectConfig {
         return {
             ...this.credentials.config,
-            ...(stream === undefined ? { host: this.host, port: this.login.port } : { sock: stream }),
+            sock: stream ?? this.ownSocket(),
             algorithms: { serverHostKey: algorithmsFor(this.types) as never },
             keepaliveInterval: KEEPALIVE_INTERVAL,
             keepaliveCountMax: KEEPALIVE_COUNT,
@@ -163,9 +178,15 @@ class Attempt {
         };
     }
 
+    /** Our own, so that we learn which of a name's addresses it reached. */
+    private ownSocket(): Socket {
+        const { host, origin } = this.target;
+        return (this.socket = connect({ host: origin?.address ?? host, port: this.login.port }));
+    }
+
     private verify(key: Buffer): boolean {
-        this.fingerprint = fingerprintOf(key);
-        const right = this.expected === undefined || this.expected.fingerprint === this.fingerprint;
+        this.key = key;
+        const right = this.expected === undefined || this.expected.fingerprint === fingerprintOf(key);
         if (!right) this.wrongKey = key;
         return right;
     }
@@ -205,8 +226,13 @@ function isNoCommonKey(error: unknown): boolean {
     return /no matching host key/i.test(messageOf(error));
 }
 
-function wrongHostKey(host: string, expected: ExpectedHostKey | undefined, presented: readonly Buffer[]): HostKeyError {
+function wrongHostKey(
+    { host, origin }: DialTarget,
+    expected: ExpectedHostKey | undefined,
+    presented: readonly Buffer[],
+): HostKeyError | OtherMachineError {
     const shown = presented.map((key) => `${typeOf(key)} ${fingerprintOf(key)}`).join(", ");
+    if (origin !== undefined) return movedAway(host, origin, shown || "none of that type");
     const wanted = [expected?.type, expected?.fingerprint].filter((part) => part !== undefined).join(" ");
     return new HostKeyError({
         stage: "connecting",

@@ -2,6 +2,13 @@ import { createHash } from "node:crypto";
 import { utils } from "ssh2";
 import { InputError } from "../../errors";
 
+/** A key that a host showed. */
+export interface HostKey {
+    readonly fingerprint: string;
+    /** Key type in SSH's words, e.g. `ssh-ed25519`. */
+    readonly type: string;
+}
+
 /** What `hostKey` asks for: one key, of a known type where its text was given. */
 export interface ExpectedHostKey {
     readonly fingerprint: string;

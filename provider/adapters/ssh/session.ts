@@ -2,6 +2,7 @@ import type { Duplex } from "node:stream";
 import type { Client, ClientChannel } from "ssh2";
 import { before, type Deadline, timerLength } from "../../deadline";
 import { ConnectionError, MkeError, TimeoutError, messageOf } from "../../errors";
+import type { Origin } from "./origin";
 import { exitOf, type RemoteCommand } from "./run";
 import { Semaphore } from "./semaphore";
 
@@ -35,7 +36,7 @@ export class SshSession {
 
     constructor(
         readonly host: string,
-        readonly hostKeyFingerprint: string,
+        readonly origin: Origin,
         private readonly client: Client,
         private readonly events: SshSessionEvents,
     ) {

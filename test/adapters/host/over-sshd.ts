@@ -10,6 +10,8 @@ import { SSHD_PARTS, TestSshd } from "../../support/sshd";
 
 export const HOST = "127.0.0.1";
 export const PATHS = { dataDir: "/var/lib/k0s", k0sPath: "/usr/local/bin/k0s" };
+/** Nothing is compared: it is this machine. */
+export const ANY_MACHINE = { machineId: "" };
 /** For what a real sshd does on a busy machine. */
 export const soon = (): Deadline => Deadline.afterSeconds(120);
 
@@ -34,7 +36,7 @@ export function describeOverSshd(title: string, tests: (scene: OverSshd) => void
             clean.push(() => rmSync(scene.directory, { recursive: true, force: true }));
             scene.sshd = await TestSshd.start();
             clean.push(() => scene.sshd.stop());
-            scene.host = openHost(HOST, scene.sshd.connection());
+            scene.host = openHost(HOST, scene.sshd.connection()).onMachine(ANY_MACHINE);
         });
         afterEach(() => {
             for (const entry of readdirSync(scene.directory)) rmSync(join(scene.directory, entry), { recursive: true });

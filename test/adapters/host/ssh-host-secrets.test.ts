@@ -9,7 +9,7 @@ import { openHost } from "../../../provider/adapters/ssh/pool";
 import { Planted, ProcessWatch } from "../../support/planted";
 import { skipWithout } from "../../support/real-parts";
 import { TestUser, USER_PARTS } from "../../support/sshd";
-import { describeOverSshd, fakeK0s, HOST, PATHS, soon } from "./over-sshd";
+import { ANY_MACHINE, describeOverSshd, fakeK0s, HOST, PATHS, soon } from "./over-sshd";
 
 const CONTENT = "planted-content-of-a-file-1";
 const CONTROL = "planted-on-a-command-line-2";
@@ -28,7 +28,9 @@ describeOverSshd("secrets on a host over a real sshd", (scene) => {
         const { name = "", password = "" } = user ?? {};
         const token = gzipSync("users:\n- name: k0s\n  user:\n    token: abc123.0123456789abcdef\n").toString("base64");
         const planted = new Planted({ password, content: CONTENT, token, control: CONTROL });
-        const host = openHost(HOST, scene.sshd.connection({ user: name, sudoPassword: password }));
+        const host = openHost(HOST, scene.sshd.connection({ user: name, sudoPassword: password })).onMachine(
+            ANY_MACHINE,
+        );
         const k0s = fakeK0s(scene.directory, `read -r token <${scene.directory}/token; echo $token`);
         const watch = new ProcessWatch(planted, EVERY);
         // It waits by itself: the last program of a line may take the place of its shell.

@@ -10,7 +10,7 @@ import { openHost } from "../../../provider/adapters/ssh/pool";
 import { defined } from "../../../provider/defined";
 import { type RealPart, skipWithout } from "../../support/real-parts";
 import { TestSshd, TestUser, USER_PARTS } from "../../support/sshd";
-import { chunks, describeOverSshd, HOST, PATHS, soon } from "./over-sshd";
+import { ANY_MACHINE, chunks, describeOverSshd, HOST, PATHS, soon } from "./over-sshd";
 
 describeOverSshd("a host over a real sshd, for a user who is not root", (scene) => {
     const users: TestUser[] = [];
@@ -29,7 +29,7 @@ describeOverSshd("a host over a real sshd, for a user who is not root", (scene) 
 
     async function works(as: TestUser, sudoPassword?: string): Promise<void> {
         const changes = { user: as.name, ...defined({ sudoPassword }) };
-        const theirs = openHost(HOST, scene.sshd.connection(changes));
+        const theirs = openHost(HOST, scene.sshd.connection(changes)).onMachine(ANY_MACHINE);
         const file = join(scene.directory, "owned-by-root");
         await theirs.writeFile(file, "x", 0o600, soon());
         assert.equal(statSync(file).uid, 0);

@@ -12,7 +12,7 @@ import { Deadline } from "../../../provider/deadline";
 import { CommandError, ConnectionError, TimeoutError } from "../../../provider/errors";
 import { freePort } from "../../support/program";
 import { CuttableLink } from "../../support/sshd";
-import { chunks, describeOverSshd, fakeK0s, HOST, PATHS, soon } from "./over-sshd";
+import { ANY_MACHINE, chunks, describeOverSshd, fakeK0s, HOST, PATHS, soon } from "./over-sshd";
 
 describeOverSshd("a host over a real sshd", (scene) => {
     it("is probed in one round trip", async () => {
@@ -144,7 +144,7 @@ describeOverSshd("a host over a real sshd", (scene) => {
 
     it("settles everything when the connection is cut, and works again afterwards", async () => {
         const link = await CuttableLink.to(scene.sshd.port);
-        const far = openHost(HOST, scene.sshd.connection({ port: link.port }));
+        const far = openHost(HOST, scene.sshd.connection({ port: link.port })).onMachine(ANY_MACHINE);
         const [started, hold] = [join(scene.directory, "started"), join(scene.directory, "hold")];
         writeFileSync(hold, "");
         const k0s = fakeK0s(scene.directory, `: >${started}; while [ -e ${hold} ]; do sleep 0.1; done`);

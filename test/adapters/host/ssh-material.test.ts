@@ -34,7 +34,7 @@ describe("files with owners over a real sshd", () => {
         skipWithout(this, ...SSHD_PARTS);
         const sshd = await TestSshd.start();
         stop = () => sshd.stop();
-        ({ material } = openHost("127.0.0.1", sshd.connection()));
+        ({ material } = openHost("127.0.0.1", sshd.connection()).onMachine({ machineId: "" }));
     });
     before(() => (directory = mkdtempSync(join(tmpdir(), "mke-material-"))));
     afterEach(() => {

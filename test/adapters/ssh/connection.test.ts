@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
+import dns from "node:dns";
 import { after, before, describe, it } from "mocha";
-import { SshPool } from "../../../provider/adapters/ssh/endpoint";
+import { type SshEndpoint, SshPool } from "../../../provider/adapters/ssh/endpoint";
 import { Deadline } from "../../../provider/deadline";
-import { ConnectionError, HostKeyError, InputError, TimeoutError } from "../../../provider/errors";
+import { ConnectionError, HostKeyError, InputError, OtherMachineError, TimeoutError } from "../../../provider/errors";
 import { newSshKey } from "../../support/ssh-key";
 import { TestAgent, withEnvironment } from "../../support/ssh-agent";
 import { freePort } from "../../support/program";
@@ -11,6 +12,10 @@ import { CuttableLink, SSHD_PARTS, TestSshd } from "../../support/sshd";
 import { soon } from "../host/over-sshd";
 
 const HOST = "127.0.0.1";
+
+function escaped(text: string): string {
+    return text.replace(/[+/.]/g, "\\$&");
+}
 
 describe("SSH connections to a real sshd", () => {
     let sshd: TestSshd;
@@ -193,10 +198,60 @@ describe("SSH connections to a real sshd", () => {
         const link = await CuttableLink.to(sshd.port);
         const endpoint = pool.endpoint(HOST, sshd.connection({ port: link.port }));
         await Promise.all(Array.from({ length: 20 }, () => endpoint.hostKeyFingerprint(soon())));
+        await pool.endpoint(HOST, sshd.connection({ port: link.port })).hostKeyFingerprint(soon());
         assert.equal(link.open, 1);
-        assert.equal(pool.endpoint(HOST, sshd.connection({ port: link.port })), endpoint);
         endpoint.close();
         link.close();
+    });
+
+    it("stay with the machine that answered first, also after they ended", async () => {
+        const other = await TestSshd.start();
+        const link = await CuttableLink.to(sshd.port);
+        try {
+            const login = sshd.connection({ port: link.port, dialErrorLimit: -1 });
+            const endpoint = pool.endpoint(HOST, login);
+            await endpoint.hostKeyFingerprint(soon());
+            endpoint.close();
+            link.leadTo(other.port);
+            await assert.rejects(endpoint.hostKeyFingerprint(soon()), (error: Error) => {
+                assert.ok(error instanceof OtherMachineError && !error.retryable);
+                assert.match(
+                    error.message,
+                    /another machine answers: when this operation began, the host key was ssh-ed25519/,
+                );
+                assert.match(error.message, new RegExp(escaped(sshd.hostKeyFingerprint("ed25519"))));
+                return true;
+            });
+            link.leadTo(sshd.port);
+            assert.equal(await endpoint.hostKeyFingerprint(soon()), sshd.hostKeyFingerprint("ed25519"));
+        } finally {
+            link.close();
+            other.stop();
+        }
+    });
+
+    it("stay on the address of a name that they reached first", async () => {
+        const real = dns.lookup;
+        let address = HOST;
+        const several = (_name: string, _options: object, done: (error: null, found: object[]) => void): void =>
+            process.nextTick(done, null, [{ address, family: 4 }]);
+        Object.assign(dns, { lookup: several });
+        const { endpoint, fresh } = { endpoint: newEndpoint(), fresh: newEndpoint() };
+        try {
+            await endpoint.hostKeyFingerprint(soon());
+            // Nothing listens there.
+            address = "127.0.0.9";
+            endpoint.close();
+            await endpoint.hostKeyFingerprint(soon());
+            endpoint.close();
+            await assert.rejects(fresh.hostKeyFingerprint(soon()), /connection refused/);
+        } finally {
+            Object.assign(dns, { lookup: real });
+        }
+
+        function newEndpoint(): SshEndpoint {
+            return pool.endpoint("several.example.org", sshd.connection({ dialErrorLimit: 0 }));
+        }
     });
 
     it("reject what waits for them when they break, and are made again", async () => {

@@ -6,6 +6,7 @@ export interface SimEvent {
     readonly at: number;
     readonly kind:
         | "program" // a program of the fixed vocabulary ran on a host: `what` is its name
+        | "refused" // a program found itself on another machine than it was meant for, and did nothing
         | "stream" // a file's content went off or onto a host
         | "api-write" // a client changed something through the API: `what` is method and path
         | "etcd-write" // a client changed etcd's membership or leadership

@@ -1,6 +1,7 @@
 import type { DecodedProgram, ProgramName } from "../../../provider/adapters/host/program";
 import type { SimHost } from "../model/host";
 import * as files from "./files";
+import { ownValues, refusedHere } from "./guard";
 import * as k0s from "./k0s";
 import * as material from "./material";
 import { probe } from "./probe";
@@ -45,14 +46,20 @@ const PROGRAMS: Readonly<Record<ProgramName, Program>> = {
 const NOT_LOGGED = new Set(["CONTENT", "URL"]);
 
 /** Carries out what a program means on the model of its host. A program that is not known is a problem of its own. */
-export async function runProgram(host: SimHost, { name, values }: DecodedProgram): Promise<ProgramOutput> {
+export async function runProgram(host: SimHost, decoded: DecodedProgram): Promise<ProgramOutput> {
+    const { name, values } = decoded;
     const { events } = host.world;
     const program = Object.hasOwn(PROGRAMS, name) ? PROGRAMS[name as ProgramName] : undefined;
     if (program === undefined) {
         events.add("problem", `the simulation does not know the program ${name}`, { host: host.name });
         return { exitCode: 127, stdout: "", stderr: `the simulation does not know the program ${name}\n` };
     }
-    const shown = Object.entries(values).filter(([key]) => !NOT_LOGGED.has(key));
+    const refused = refusedHere(host, decoded);
+    if (refused !== undefined) {
+        events.add("refused", name, { host: host.name });
+        return refused;
+    }
+    const shown = ownValues(values).filter(([key]) => !NOT_LOGGED.has(key));
     events.add("program", name, { host: host.name, values: Object.fromEntries(shown) });
     const broken = host.failing.get(name);
     if (broken !== undefined) return { exitCode: 1, stdout: "", stderr: `${broken}\n` };

@@ -5,6 +5,7 @@ import { type DecodedCommand, decodeCommand } from "../../../provider/adapters/h
 import { decodeProgram, encodeResult } from "../../../provider/adapters/host/program";
 import type { SimHost } from "../model/host";
 import { runProgram } from "../programs";
+import { isUnguarded } from "../programs/guard";
 import { serveForwards } from "./forwarding";
 
 const WRONG_PASSWORD = "Sorry, try again.\n";
@@ -95,7 +96,10 @@ export class SshServer {
         const { host } = this;
         if (ready !== undefined) channel.write(`${ready}\n`);
         if (task.kind === "program") {
-            const { exitCode, stdout, stderr } = await runProgram(host, decodeProgram((await input.rest()).toString()));
+            const program = decodeProgram((await input.rest()).toString());
+            if (isUnguarded(program))
+                host.world.events.add("problem", `${program.name} runs on any machine`, { host: host.name });
+            const { exitCode, stdout, stderr } = await runProgram(host, program);
             if (stderr !== "") channel.stderr.write(stderr);
             channel.write(encodeResult(exitCode, stdout));
             exit(channel, 0);
@@ -104,8 +108,11 @@ export class SshServer {
         host.world.events.add("stream", `${task.kind} ${task.path}`, { host: host.name });
         if (task.kind === "take") {
             const content = await input.rest();
-            host.world.act(() => host.files.write(task.path, content, host.files.mode(task.path) ?? 0o644));
-            exit(channel, 0);
+            const isBegun = host.files.isFile(task.path);
+            if (isBegun) {
+                host.world.act(() => host.files.write(task.path, content, host.files.mode(task.path) ?? 0o644));
+            }
+            exit(channel, isBegun ? 0 : 1);
             return;
         }
         const content = host.files.read(task.path);

@@ -51,6 +51,40 @@ size_of() {
     wc -c <"$1" | tr -d ' '
 }
 
+first_line() {
+    if [ -r "$1" ]; then head -n 1 "$1" 2>/dev/null | tr -d '\t' || true; fi
+}
+
+# "" where the machine has none.
+machine_id() {
+    for file in /etc/machine-id /var/lib/dbus/machine-id; do
+        id=$(first_line "$file")
+        [ -z "$id" ] || break
+    done
+    printf '%s' "$id"
+}
+
+# token_in MARKER: the token of our marker; "" where there is no marker. Inside a text of JSON the quotes are escaped.
+token_in() {
+    [ -r "$1" ] || return 0
+    grep -o '"token"[[:space:]]*:[[:space:]]*"[^"]*"' "$1" | head -n 1 | sed 's/.*"\([^"]*\)"$/\1/' || true
+}
+
+# in: ON_MARKER (path of our marker), ON_MACHINE ("" = not compared), ON_TOKENS (`=<token>` a line, `=` for no marker;
+# "" = not compared). Ends the program on any other machine than the one that was decided on. Programs that only look have
+# no such values.
+on_machine() {
+    [ -n "${ON_MARKER:-}" ] || return 0
+    found_id=$(machine_id)
+    found_token=$(token_in "$ON_MARKER")
+    if [ -z "$ON_MACHINE" ] || [ "$found_id" = "$ON_MACHINE" ]; then
+        [ -n "$ON_TOKENS" ] || return 0
+        ! printf '%s\n' "$ON_TOKENS" | grep -q -x -F -e "=$found_token" || return 0
+    fi
+    printf 'another-machine\t%s\t%s\n' "$found_id" "$found_token"
+    exit 86
+}
+
 # Short pause between two looks; some old sleeps know whole seconds only.
 pause() {
     sleep 0.2 2>/dev/null || sleep 1

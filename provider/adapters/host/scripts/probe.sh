@@ -16,10 +16,6 @@ say_file() {
     say "$1" "$(to_base64 <"$2" 2>/dev/null || true)"
 }
 
-first_line() {
-    if [ -r "$1" ]; then head -n 1 "$1" 2>/dev/null | tr -d '\t' || true; fi
-}
-
 true_path() {
     if [ -d "$1" ]; then (cd "$1" && pwd -P); else printf '%s' "$1"; fi
 }
@@ -77,11 +73,7 @@ init_system() {
 }
 
 machine() {
-    for file in /etc/machine-id /var/lib/dbus/machine-id; do
-        id=$(first_line "$file")
-        [ -z "$id" ] || break
-    done
-    say machine-id "$id"
+    say machine-id "$(machine_id)"
     say host-name "$(first_line /proc/sys/kernel/hostname)"
     addresses | while IFS= read -r address; do say address "$address"; done
     if [ -e /etc/os-release ]; then
