@@ -2,6 +2,7 @@ import { type EtcdOptions, openEtcd, readEtcdCredentials } from "../adapters/etc
 import type { Etcd } from "../adapters/etcd";
 import type { Host, HostView } from "../adapters/host";
 import { handOnConfig } from "../adapters/k0s/config";
+import { CONFIG_PATH } from "../adapters/k0s/paths";
 import { parseK0sYaml } from "../adapters/k0s/yaml";
 import type { Kube } from "../adapters/kube";
 import { type KubeOptions, openKube } from "../adapters/kube/client";
@@ -15,6 +16,7 @@ import { caFingerprint } from "./host-probe";
 /** Written by k0s while it runs; root only (observed.md). */
 const RUNTIME_CONFIG = "/run/k0s/k0s.yaml";
 const DEFAULT_API_PORT = 6443;
+const CONFIG_FLAG = /^(--config|-c)(=|$)/;
 
 /** A cluster, seen through one of its controllers. */
 export interface ClusterConnection {
@@ -29,6 +31,8 @@ export interface ClusterConnection {
      * configuration in force where there is no such file to be read. Parsed.
      */
     readonly config: unknown;
+    /** Path of the k0s.yaml that the helper was started with, where that file is gone: `config` is then what is in force. */
+    readonly lostConfig?: string;
     /** Port of the API servers of this cluster; k0s's default 6443. */
     readonly apiPort: number;
     /** The API server at another address, asked from the helper with its certificate. Close it after use. */
@@ -91,13 +95,17 @@ export async function connectController(
         etcd.close();
     };
     try {
-        const [config, identity] = await Promise.all([readConfig(host, runtime, deadline), identify(kube, etcd)]);
+        const service = serviceOf(facts);
+        const [written, identity] = await Promise.all([
+            readConfig(host, runtime, service.args ?? [], deadline),
+            identify(kube, etcd),
+        ]);
         const helperFacts: HelperFacts = {
             ...{ address: host.address, machineId: facts.machineId, arch: facts.arch },
             ...{ nodeName: registeredName(facts), caFingerprint: caFingerprint(credentials.ca), ...identity },
-            ...{ k0sVersion: version, dataDir, ...serviceOf(facts) },
+            ...{ k0sVersion: version, dataDir, ...service },
         };
-        return { helper, helperFacts, kube, etcd, config, apiPort, kubeAt, close };
+        return { helper, helperFacts, kube, etcd, ...written, apiPort, kubeAt, close };
     } catch (error) {
         close();
         throw error;
@@ -138,11 +146,20 @@ async function identify(
     return { clusterId, memberId: status.memberId, etcdClusterId };
 }
 
-async function readConfig(host: HostView, runtime: RuntimeConfig | undefined, deadline: Deadline): Promise<unknown> {
+/** A missing file is as good as an empty one only where nobody named it: k0s then takes its defaults (k0s 1.36.3, cfgvars.go). */
+async function readConfig(
+    host: HostView,
+    runtime: RuntimeConfig | undefined,
+    args: readonly string[],
+    deadline: Deadline,
+): Promise<Pick<ClusterConnection, "config" | "lostConfig">> {
     const inForce = runtime?.spec?.nodeConfig;
     const path = runtime?.spec?.k0sVars?.StartupConfigPath;
-    if (path === undefined || !path.startsWith("/")) return inForce;
-    return handOnConfig((await readYaml(host, path, deadline)) ?? {}, inForce);
+    if (path === undefined || !path.startsWith("/")) return { config: inForce };
+    const written = await readYaml(host, path, deadline);
+    const isNamed = path !== CONFIG_PATH || args.some((arg) => CONFIG_FLAG.test(arg));
+    if (written === undefined && isNamed) return { config: inForce, lostConfig: path };
+    return { config: handOnConfig(written ?? {}, inForce) };
 }
 
 /** undefined: no such file. The parser's own message would quote the file. */

@@ -2,12 +2,13 @@ import type { HostView } from "../adapters/host";
 import { requireStableCluster } from "../stages/check-cluster";
 import { checkReachability } from "../stages/check-reachability";
 import { checkVersions } from "../stages/check-versions";
+import { tellImages } from "../stages/configuration-notes";
 import { preflight } from "../stages/preflight";
 import { needsSource, verifySource } from "../stages/verify-source";
 import { checkMke } from "./mke";
 import type { HostOperation, Operation } from "../stages/operation";
 import { runStage } from "../stages/stage";
-import { CHECK_SECONDS } from "../stages/timing";
+import { CHECK_SECONDS, commandDeadline } from "../stages/timing";
 
 /**
  * What spec/002 checks before a blank host receives k0s, for either role; nothing is changed. `controllers` are those that
@@ -16,6 +17,7 @@ import { CHECK_SECONDS } from "../stages/timing";
 export async function checkBeforeJoin(operation: HostOperation, controllers: readonly HostView[]): Promise<void> {
     const { log, inputs } = operation;
     await runStage(log, "pre-flight", CHECK_SECONDS, (deadline) => preflight(operation, deadline));
+    await tellImages(operation, commandDeadline());
     await runStage(log, "comparing versions", CHECK_SECONDS, () => checkVersions(operation, true));
     if (needsSource(operation))
         await runStage(log, "verifying the registry", CHECK_SECONDS, (deadline) => verifySource(operation, deadline));

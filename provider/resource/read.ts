@@ -3,8 +3,10 @@ import { otherDirectories } from "../decide/directories";
 import { isGone } from "../decide/gone";
 import { removeHost } from "../decide/mke-hosts";
 import type { RepairAction } from "../decide/repair";
+import { differingFlags } from "../decide/shared-flags";
 import { messageOf } from "../errors";
 import { memberIdToHex } from "../facts/cluster";
+import type { HostFacts } from "../facts/host";
 import type { NodeKind } from "../inputs";
 import { decideRepair, decideSettled, knowledgeOf } from "./decide";
 import { glance, type Situation } from "./look";
@@ -51,6 +53,7 @@ async function readThrough(session: Session, id: string, outs: NodeOutputs): Pro
     const isAway = !isHalfMade && isGone({ ...situation, state: knowledge.state });
     if (isAway && !(await isListed(session, situation))) return {};
     if (host === undefined) return { id, props: withDrift(outs, "unreachable", plan.drift) };
+    tellDifferingFlags(session, host);
     const k0sVersion = host.status.state === "answers" ? host.status.version : outs.k0sVersion;
     return {
         id,
@@ -61,6 +64,17 @@ async function readThrough(session: Session, id: string, outs: NodeOutputs): Pro
             directories: otherDirectories(host, inputsOf(outs).role),
         },
     };
+}
+
+/** Reported only: which of the two is meant, nobody knows, and every controller would have to be restarted. */
+function tellDifferingFlags({ cluster: { helper, helperFacts }, inputs, log }: Session, { units }: HostFacts): void {
+    if (units.controller === undefined || helper.address === inputs.host) return;
+    const facts = { helperArgs: helperFacts.args ?? [], installFlags: inputs.installFlags };
+    const names = differingFlags(units.controller.args, facts);
+    if (names.length === 0) return;
+    log.line(
+        `all controllers have to share these flags, and ${helper.address} has them otherwise: ${names.join(", ")}`,
+    );
 }
 
 /**

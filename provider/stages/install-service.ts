@@ -3,8 +3,10 @@ import { installFlags } from "../adapters/k0s/install-flags";
 import { TOKEN_PATH } from "../adapters/k0s/paths";
 import { cloudProviderFlags } from "../decide/cloud-provider";
 import { etcdArchitectureFlags } from "../decide/etcd-architecture";
+import { sharedFlags } from "../decide/shared-flags";
 import { type Deadline, waitFor } from "../deadline";
 import { CommandError, messageOf } from "../errors";
+import { namesIn } from "../flags";
 import { commandDeadline } from "./timing";
 import type { HostOperation } from "./operation";
 import type { Outcome } from "./stage";
@@ -66,18 +68,21 @@ function createJoinToken(
     return cluster.helper.createJoinToken(request, deadline);
 }
 
-/** With the flags of the cluster's cloud provider in the first place, instead of a second installation, and what etcd needs. */
+/**
+ * With the flags that all controllers share, and those of the cluster's cloud provider in the first place, instead of a second
+ * installation, and what etcd needs.
+ */
 export async function installService(operation: HostOperation, deadline: Deadline): Promise<Outcome> {
     const { target, inputs, kind, peerAddress, hostFacts } = operation;
-    const { role } = inputs;
+    const facts = {
+        helperArgs: operation.cluster.helperFacts.args ?? [],
+        role: inputs.role,
+        installFlags: inputs.installFlags,
+    };
     const flags = [
-        ...cloudProviderFlags({
-            mke: await hasCloudProvider(operation),
-            helperArgs: operation.cluster.helperFacts.args ?? [],
-            role,
-            installFlags: inputs.installFlags,
-        }),
-        ...etcdArchitectureFlags(role, hostFacts.arch, inputs.installFlags),
+        ...sharedFlags(facts),
+        ...cloudProviderFlags({ ...facts, mke: await hasCloudProvider(operation) }),
+        ...etcdArchitectureFlags(inputs.role, hostFacts.arch, inputs.installFlags),
     ];
     try {
         await target.installService(inputs.k0s.installPath, kind, installFlags(inputs, peerAddress, flags), deadline);
@@ -86,7 +91,8 @@ export async function installService(operation: HostOperation, deadline: Deadlin
         const output = withoutValues(error.details.output ?? "", inputs);
         throw new CommandError({ ...error.details, output, retryable: error.retryable });
     }
-    return flags.length === 0 ? undefined : `with ${flags.join(" ")}`;
+    // Values may be anything.
+    return flags.length === 0 ? undefined : `with ${[...new Set(namesIn(flags))].join(" ")}`;
 }
 
 async function hasCloudProvider({ clusterFacts, cluster }: HostOperation): Promise<boolean> {

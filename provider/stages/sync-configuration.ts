@@ -5,6 +5,7 @@ import { parseK0sYaml } from "../adapters/k0s/yaml";
 import type { Topic } from "../decide/refusal";
 import type { Deadline } from "../deadline";
 import { RefusedError } from "../errors";
+import { refuseLostConfiguration, tellConfiguration } from "./configuration-notes";
 import type { HostOperation } from "./operation";
 import type { Outcome } from "./stage";
 import {
@@ -53,6 +54,7 @@ interface Survey {
  * side, where the target has another one of that name that is not ours, and where an owner will not exist there.
  */
 export async function planConfiguration(operation: HostOperation, deadline: Deadline): Promise<CopyPlan> {
+    refuseLostConfiguration(operation, STAGE);
     const { references, chosenHere } = referencesOf(operation);
     const found: Findings = { copy: [], directories: [], orphans: [], needed: [], missing: [], different: [] };
     const survey = { operation, chosenHere, found, deadline };
@@ -84,6 +86,7 @@ export async function planConfiguration(operation: HostOperation, deadline: Dead
         directories: withoutDoubles([...missingDirectories(operation, found.needed, seen), ...found.directories]),
     };
     await refuseUnknownOwners(operation, plan, deadline);
+    tellConfiguration(operation);
     return plan;
 }
 

@@ -29,7 +29,7 @@ export function settle(
     into: SimCluster | undefined,
     config: K0sConfig,
     flags: readonly string[] = [],
-    configPath?: string | "none",
+    configPath?: string,
 ): SimCluster {
     const unit = install(host, role, config, into !== undefined, flags, configPath);
     return unit.runSettled((daemon) => {
@@ -72,13 +72,17 @@ function install(
     config: K0sConfig,
     joins: boolean,
     further: readonly string[] = [],
-    configPath: string | "none" = CONFIG_PATH,
+    configPath: string = CONFIG_PATH,
 ): Unit {
     if (!host.files.isFile(K0S_PATH)) host.files.write(K0S_PATH, k0sProgram(K0S_VERSION), 0o755);
     const token = joins ? [`--token-file=${TOKEN_PATH}`] : [];
     if (role === "worker") return host.units.install("k0sworker", [K0S_PATH, "worker", ...token, ...further]);
     const hasConfig = configPath !== "none";
     if (hasConfig) host.files.write(configPath, typeof config === "string" ? config : JSON.stringify(config), 0o600);
-    const flags = [...(hasConfig ? [`--config=${configPath}`] : []), ...token, ...(role === "controller" ? [] : ["--enable-worker=true"])];
+    const flags = [
+        ...(hasConfig ? [`--config=${configPath}`] : []),
+        ...token,
+        ...(role === "controller" ? [] : ["--enable-worker=true"]),
+    ];
     return host.units.install("k0scontroller", [K0S_PATH, "controller", ...flags, ...further]);
 }

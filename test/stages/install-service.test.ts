@@ -185,6 +185,18 @@ describe("the service", () => {
         assert.ok(installed.endsWith(" --enable-cloud-provider"), installed);
     });
 
+    it("of a controller has the flags that all controllers share from the helper; the log names them only", async () => {
+        const world = scene();
+        const args = ["controller", "--enable-dynamic-config=true", "--disable-components=helm", "--profile=big"];
+        Object.assign(world.operation.cluster.helperFacts, { args });
+        assert.equal(
+            await installService(world.operation, soon()),
+            "with --enable-dynamic-config --disable-components",
+        );
+        const [installed = ""] = only(world.calls, "c3 installService controller");
+        assert.ok(installed.endsWith(" --enable-dynamic-config --disable-components=helm"), installed);
+    });
+
     it("of a controller on 32-bit ARM has the environment without which its etcd ends, unless the program says it", async () => {
         const installed = async (arch: string, flags: readonly string[] = [], name = "c3"): Promise<string> => {
             const world = scene({ name, hostFacts: blankHost(name, { arch }), inputs: { installFlags: flags } });
