@@ -1,6 +1,7 @@
 import { messageOf } from "../../provider/errors";
 import type { DocumentCell } from "./document";
 import { bringAbout, letItGoOn } from "./causes";
+import { deviationsOf } from "./deviations";
 import { describeEvent, writesSince } from "./evidence";
 import { type Expected, expectedOf, type RemoveStep } from "./expected";
 import { judgeAddition } from "./judge-addition";
@@ -70,18 +71,19 @@ async function judge(world: World, cell: DocumentCell, expected: Expected, log: 
         cell.operation === "add" ? world.create(timeouts) : world.delete(timeouts);
     if (expected.kind === "fail") return judgeRefusal(world, cell, () => run(IMPATIENT));
     const inVain = isWait(expected) ? await judgeWaitInVain(world, () => run(IN_VAIN[cell.operation])) : [];
+    if (isRegistration(expected)) world.forgetInMke();
     const start = world.sim.events.length;
     const registered = world.isRegistered;
-    const hadNoProgram = !world.target.files.isFile("/usr/local/bin/k0s");
     const forget = log.once(world.resource, WAIT, () => letItGoOn(world));
     const error = await failureOf(() => run(PATIENT));
     forget();
     if (error !== undefined)
         return { problems: [...inVain, `it failed: ${messageOf(error)}`], happened: firstLine(error) };
+    const deviations = deviationsOf(cell);
     const problems =
         expected.kind === "add"
-            ? judgeAddition(world, expected.how, expected.cleansObjectFirst, start)
-            : judgeRemoval(world, registered ? expected.steps : withoutNode(expected.steps), start, hadNoProgram);
+            ? judgeAddition(world, expected, deviations, start)
+            : judgeRemoval(world, registered ? expected.steps : withoutNode(expected.steps), deviations, start);
     return { problems: [...inVain, ...problems], happened: describe(world, expected, start, isWait(expected)) };
 }
 
@@ -96,6 +98,11 @@ function isWait(expected: Expected): boolean {
         !expected.steps.includes("leave") &&
         expected.steps.some((step) => step === "wait-left" || step === "wait-joined-false")
     );
+}
+
+/** It only lists the host in MkeConfig, which adopting the node did already. */
+function isRegistration(expected: Expected): boolean {
+    return expected.kind === "add" && expected.how === "register";
 }
 
 /** Of a host that is not registered there is no Node to delete. */

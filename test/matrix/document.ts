@@ -7,6 +7,8 @@ import { root } from "../support/root";
 
 /** One cell of the published table, read from the document itself. */
 export interface DocumentCell {
+    /** As the document counts: `6c`; without a letter where it has no verdicts. */
+    readonly row: string;
     readonly scenario: Scenario;
     /** The document's words for the scenario. */
     readonly title: string;
@@ -29,12 +31,12 @@ export function readDocument(): readonly DocumentCell[] {
             scenario = Number(fields[1]) as Scenario;
             title = fields[2] ?? "";
             return [
-                ...cellsOf(scenario, title, [undefined], "worker", fields[10], fields[11]),
-                ...cellsOf(scenario, title, verdictsIn(fields[12] ?? ""), "controller", fields[13], fields[14]),
+                ...cellsOf({ scenario, title, kind: "worker" }, "", fields[10], fields[11]),
+                ...cellsOf({ scenario, title, kind: "controller" }, fields[12] ?? "", fields[13], fields[14]),
             ];
         }
         if (!/^[b-f]\. /.test(fields[1] ?? "")) return [];
-        return cellsOf(scenario, title, verdictsIn(fields[1] ?? ""), "controller", fields[2], fields[3]);
+        return cellsOf({ scenario, title, kind: "controller" }, fields[1] ?? "", fields[2], fields[3]);
     });
 }
 
@@ -44,15 +46,17 @@ function verdictsIn(field: string): (Verdict | undefined)[] {
 }
 
 function cellsOf(
-    scenario: Scenario,
-    title: string,
-    verdicts: readonly (Verdict | undefined)[],
-    kind: NodeKind,
+    { scenario, title, kind }: Pick<DocumentCell, "scenario" | "title" | "kind">,
+    verdicts: string,
     add: string | undefined,
     remove: string | undefined,
 ): DocumentCell[] {
-    return verdicts.flatMap((verdict) => [
-        { scenario, title, verdict, kind, operation: "add" as const, words: add ?? "" },
-        { scenario, title, verdict, kind, operation: "remove" as const, words: remove ?? "" },
-    ]);
+    const row = `${scenario}${/^([a-f])\. /.exec(verdicts)?.[1] ?? ""}`;
+    return verdictsIn(verdicts).flatMap((verdict) => {
+        const cell = { row, scenario, title, verdict, kind };
+        return [
+            { ...cell, operation: "add" as const, words: add ?? "" },
+            { ...cell, operation: "remove" as const, words: remove ?? "" },
+        ];
+    });
 }

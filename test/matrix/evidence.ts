@@ -10,6 +10,7 @@ const READS: ReadonlySet<string> = new Set([
     "service-state",
     "journal",
     "k0s-version",
+    "list-files",
 ]);
 
 /** What a client did since that event: commands that write, files sent or fetched, changes through the API and in etcd. */

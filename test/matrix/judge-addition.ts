@@ -1,15 +1,37 @@
-import { OWNER_ANNOTATION } from "../../provider/decide/names";
 import { RESOURCES } from "../sim";
 import { isReady } from "../sim/k0s/kubelet";
-import { describeEvent, writesSince } from "./evidence";
+import type { Effect } from "./deviations";
+import { writesSince } from "./evidence";
 import type { AddWay } from "./expected";
-import { MARKER } from "./judge-removal";
+import { judgeWrites } from "./judge-writes";
 import type { World } from "./world";
+import { MARKER, type Write, writeOf } from "./writes";
 
-/** What of an ended addition is not what the words ask for, a sentence each. */
-export function judgeAddition(world: World, how: AddWay, cleansObjectFirst: boolean, start: number): string[] {
-    const problems = how === "join" ? judgeJoin(world, cleansObjectFirst, start) : judgeOthers(world, how, start);
-    return [...problems, ...judgeNode(world)];
+/** As the docs name it. */
+const OWNER_ANNOTATION = "pulumi-mke/owner";
+
+/** What each way consists of. */
+const WRITES: Readonly<Record<AddWay, readonly Write[]>> = {
+    join: ["join"],
+    register: ["mke-config"],
+    "wait-ready": [],
+    restart: ["restart"],
+};
+
+/** What of an ended addition is not what the words and the listed deviations ask for, a sentence each. */
+export function judgeAddition(
+    world: World,
+    { how, cleansObjectFirst }: { readonly how: AddWay; readonly cleansObjectFirst: boolean },
+    deviations: readonly Effect[],
+    start: number,
+): string[] {
+    const called: readonly Write[] = [...(cleansObjectFirst ? (["delete-object"] as const) : []), ...WRITES[how]];
+    return [
+        ...judgeWrites(world, called, deviations, start),
+        ...judgeOrder(world, called, start),
+        ...judgeNode(world),
+        ...(world.inMke ? [] : ["MkeConfig does not list it"]),
+    ];
 }
 
 function judgeNode({ sim, target, name, kind }: World): string[] {
@@ -25,32 +47,18 @@ function judgeNode({ sim, target, name, kind }: World): string[] {
     ];
 }
 
-function judgeJoin(world: World, cleansObjectFirst: boolean, start: number): string[] {
-    const events = world.sim.events.slice(start);
-    const joined = events.findIndex(({ kind, what }) => kind === "program" && what === "install-service");
-    const deleted = events.findIndex(
-        ({ kind, what }) => kind === "api-write" && /^DELETE .*\/etcdmembers\//.test(what),
-    );
+/** All that the words call for, in their order; a restart once. */
+function judgeOrder(world: World, called: readonly Write[], start: number): string[] {
+    const writes = writesSince(world, start).map((event) => writeOf(world, event));
+    const restarts = writes.filter((write) => write === "restart").length;
     return [
-        ...(joined < 0 ? ["k0s was not installed"] : []),
-        ...(cleansObjectFirst && (deleted < 0 || deleted > joined)
-            ? ["the stale EtcdMember was not deleted first"]
-            : []),
-        ...(!cleansObjectFirst && deleted >= 0 ? ["an EtcdMember was deleted"] : []),
-    ];
-}
-
-/** Nothing but the lock, the marks, and for a restart the service. */
-function judgeOthers(world: World, how: AddWay, start: number): string[] {
-    const writes = writesSince(world, start);
-    const restarts = writes.filter(({ what, values }) => what === "service" && values?.["ACTION"] === "restart").length;
-    const others = writes.filter(({ kind, what, values }) => {
-        if (kind === "program" && what === "service") return values?.["ACTION"] !== "restart";
-        if (kind === "program" && what === "write-file") return values?.["FILE"] !== MARKER;
-        return !(kind === "api-write" && (what.includes("/leases") || what.startsWith("PATCH /api/v1/nodes/")));
-    });
-    return [
-        ...(restarts === (how === "restart" ? 1 : 0) ? [] : [`the service was restarted ${restarts} times`]),
-        ...others.map((event) => `it did ${describeEvent(event)}`),
+        ...called.filter((write) => !writes.includes(write)).map((write) => `${write} did not happen`),
+        ...(restarts > 1 ? [`the service was restarted ${restarts} times`] : []),
+        ...called.flatMap((write, index) => {
+            const next = called[index + 1];
+            return next !== undefined && writes.indexOf(write) > writes.indexOf(next)
+                ? [`${write} came after ${next}`]
+                : [];
+        }),
     ];
 }

@@ -1,56 +1,53 @@
 import { RESOURCES } from "../sim";
-import { describeEvent, writesSince } from "./evidence";
+import type { Effect } from "./deviations";
 import type { RemoveStep } from "./expected";
+import { judgeWrites } from "./judge-writes";
 import { type Milestones, milestonesSince } from "./milestones";
 import type { World } from "./world";
+import { MARKER, type Write } from "./writes";
 
-/** What of an ended removal is not what the words ask for, a sentence each. */
+/** Writes that a step consists of; steps that wait have none. */
+const WRITES: Readonly<Partial<Record<RemoveStep, readonly Write[]>>> = {
+    drain: ["drain"],
+    leave: ["leave"],
+    "delete-object": ["delete-object"],
+    "delete-node": ["delete-node"],
+    reset: ["reset"],
+    folders: ["folders"],
+    nothing: ["mke-config"],
+};
+
+/** What of an ended removal is not what the words and the listed deviations ask for, a sentence each. */
 export function judgeRemoval(
     world: World,
-    steps: readonly RemoveStep[],
+    words: readonly RemoveStep[],
+    deviations: readonly Effect[],
     start: number,
-    hadNoProgram: boolean,
 ): string[] {
+    const steps = words.map((step) => insteadOf(step, deviations));
     const seen = milestonesSince(world, start);
-    if (steps.includes("nothing")) return judgeNothing(world, start);
+    const called = steps.flatMap((step) => WRITES[step] ?? []);
+    const judgement = judgeWrites(world, called, deviations, start);
+    if (steps.includes("nothing")) return [...judgement, ...leftovers(world, [])];
+    const added = deviations.flatMap((effect) => ("adds" in effect && effect.always ? effect.adds : []));
     return [
-        ...missing(steps, seen, hadNoProgram),
-        ...uncalledFor(steps, seen),
-        ...misordered(steps, seen),
-        ...leftovers(world),
-        ...elsewhere(world, start),
+        ...judgement,
+        ...steps.filter((step) => !seen.has(step)).map((step) => `${step} did not happen`),
+        ...misordered(steps, seen, deviations),
+        ...leftovers(world, [...called, ...added]),
     ];
 }
 
-/** Only the lock, and our own mark on the machine, which is nobody's from now on. */
-function judgeNothing(world: World, start: number): string[] {
-    return writesSince(world, start)
-        .filter(({ kind, what, values }) => {
-            if (kind === "api-write") return !what.includes("/leases");
-            return !(kind === "program" && what === "remove-files" && values?.["FILES"] === MARKER);
-        })
-        .map((event) => `it did ${describeEvent(event)}`);
+function insteadOf(step: RemoveStep, deviations: readonly Effect[]): RemoveStep {
+    const effect = deviations.find((one) => "instead" in one && one.instead === step);
+    return effect !== undefined && "does" in effect && effect.does === "folders" ? "folders" : step;
 }
 
-export const MARKER = "/etc/pulumi-mke/node.json";
-
-function missing(steps: readonly RemoveStep[], seen: Milestones, hadNoProgram: boolean): string[] {
-    // A reset needs a k0s program; without one the folders are cleaned, which is the best effort there is.
-    const wanted = steps.map((step) => (step === "reset" && !seen.has("reset") && hadNoProgram ? "folders" : step));
-    return wanted.filter((step) => !seen.has(step)).map((step) => `${step} did not happen`);
-}
-
-/** Where the words name no end for the machine, which one it is stays open (scenarios 0 and 1, in question marks). */
-function uncalledFor(steps: readonly RemoveStep[], seen: Milestones): string[] {
-    const never: readonly RemoveStep[] = ["leave", "drain", ...(steps.includes("folders") ? (["reset"] as const) : [])];
-    return never.filter((step) => !steps.includes(step) && seen.has(step)).map((step) => `${step} happened`);
-}
-
-/** Node and machine are taken away in either order; a healthy host is drained before it leaves, or while it is waited for. */
-function misordered(steps: readonly RemoveStep[], seen: Milestones): string[] {
-    const ordered = steps.filter(
-        (step) =>
-            step !== "delete-node" && !(step === "wait-left" && steps.includes("drain") && !steps.includes("leave")),
+/** "Reset + node removal" names no order between the two. */
+function misordered(steps: readonly RemoveStep[], seen: Milestones, deviations: readonly Effect[]): string[] {
+    const ordered = inOrder(
+        steps.filter((step) => step !== "delete-node"),
+        deviations,
     );
     return ordered.flatMap((step, index) => {
         const next = ordered[index + 1];
@@ -61,27 +58,31 @@ function misordered(steps: readonly RemoveStep[], seen: Milestones): string[] {
     });
 }
 
-function leftovers({ sim, target, name }: World): string[] {
-    const { store } = sim.cluster;
-    return [
-        ...sim
-            .members()
-            .filter(({ peerAddress }) => peerAddress === target.address)
-            .map(() => "it is still a member"),
-        ...store
-            .list(RESOURCES.etcdMembers)
-            .filter(({ metadata, status }) => metadata.name === name || status?.["peerAddress"] === target.address)
-            .map(({ metadata }) => `EtcdMember ${metadata.name} is still there`),
-        ...(target.units.installed === undefined ? [] : ["its service is still installed"]),
-        ...["/var/lib/k0s/pki", "/var/lib/k0s/etcd", "/var/lib/k0s/kubelet.conf", "/etc/k0s", MARKER]
-            .filter((path) => target.files.exists(path))
-            .map((path) => `${path} is still there`),
-    ];
+function inOrder(steps: readonly RemoveStep[], deviations: readonly Effect[]): readonly RemoveStep[] {
+    const effect = deviations.find((one) => "first" in one);
+    if (effect === undefined || !("first" in effect)) return steps;
+    return steps.flatMap((step) => (step === effect.first ? [] : step === effect.then ? [effect.first, step] : [step]));
 }
 
-/** Other hosts are asked, never changed. */
-function elsewhere(world: World, start: number): string[] {
-    return writesSince(world, start)
-        .filter(({ kind, host }) => (kind === "program" || kind === "stream") && host !== world.target.name)
-        .map((event) => `it did ${describeEvent(event)}`);
+/** What is still there of what was to go. */
+function leftovers({ sim, target, name, inMke }: World, gone: readonly Write[]): string[] {
+    const { store, etcd } = sim.cluster;
+    const isMember = etcd.members.some(({ peerAddress }) => peerAddress === target.address);
+    const objects = store
+        .list(RESOURCES.etcdMembers)
+        .filter(({ metadata, status }) => metadata.name === name || status?.["peerAddress"] === target.address);
+    const files = [
+        ...(gone.includes("folders") ? ["/var/lib/k0s/pki", "/var/lib/k0s/etcd", "/var/lib/k0s/kubelet.conf"] : []),
+        ...(gone.includes("folders") ? ["/etc/k0s"] : []),
+        MARKER,
+    ];
+    return [
+        ...(gone.includes("leave") && isMember ? ["it is still a member"] : []),
+        ...(gone.includes("delete-object") ? objects : []).map(
+            ({ metadata }) => `EtcdMember ${metadata.name} is there`,
+        ),
+        ...(gone.includes("stop") && target.units.installed !== undefined ? ["its service is still installed"] : []),
+        ...files.filter((path) => target.files.exists(path)).map((path) => `${path} is still there`),
+        ...(inMke ? ["MkeConfig still lists it"] : []),
+    ];
 }

@@ -6,7 +6,7 @@ import { type MatrixRun, nameOf, startMatrix } from "./run-all";
 
 /** All cells run at once, as `npm run matrix` does; a test waits for its own. */
 describe("the scenario matrix over the wire", function () {
-    this.timeout(600_000);
+    this.timeout("30m");
     const log = new LogLines();
     const document = readDocument();
     let run: MatrixRun;

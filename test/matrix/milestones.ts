@@ -1,6 +1,7 @@
 import type { SimEvent } from "../sim";
 import type { RemoveStep } from "./expected";
 import type { World } from "./world";
+import { writeOf } from "./writes";
 
 /** A step of a removal that was seen to happen, and when: the number of its event. */
 export type Milestones = ReadonlyMap<RemoveStep | "stop", { readonly first: number; readonly last: number }>;
@@ -16,39 +17,22 @@ export function milestonesSince(world: World, start: number): Milestones {
     return seen;
 }
 
-function stepOf({ name, target }: World, { kind, what, host, values }: SimEvent): RemoveStep | "stop" | undefined {
-    const body = values?.["body"] ?? "";
-    switch (kind) {
-        case "etcd-write":
-            return what.startsWith("MemberRemove") ? "leave" : undefined;
-        case "etcd":
-            return what.endsWith(" removed") ? "wait-left" : undefined;
-        case "object":
-            return what.startsWith(`EtcdMember ${name}`) || what.startsWith(`${name} `) ? objectStep(what) : undefined;
-        case "api-write":
-            return apiStep(name, what, body);
-        case "program":
-            return host === target.name ? programStep(what, values?.["ACTION"]) : undefined;
-        default:
-            return undefined;
-    }
+/** Steps that are writes; that an object or a member is gone is seen in the cluster. */
+const WRITTEN = ["leave", "drain", "delete-node", "reset", "folders", "stop"] as const;
+
+function stepOf(world: World, event: SimEvent): RemoveStep | "stop" | undefined {
+    const { kind, what } = event;
+    if (kind === "etcd") return what.endsWith(" removed") ? "wait-left" : undefined;
+    if (kind === "object") return isOurObject(world, what) ? objectStep(what) : undefined;
+    const write = writeOf(world, event);
+    return WRITTEN.find((step) => step === write);
+}
+
+function isOurObject({ name }: World, what: string): boolean {
+    return what.startsWith(`EtcdMember ${name}`) || what.startsWith(`${name} `);
 }
 
 function objectStep(what: string): RemoveStep | undefined {
     if (what.endsWith("deleted")) return "delete-object";
     return what.includes("Joined=False") ? "wait-joined-false" : undefined;
-}
-
-function apiStep(name: string, what: string, body: string): RemoveStep | undefined {
-    if (/^POST .*\/eviction$/.test(what)) return "drain";
-    if (what === `PATCH /api/v1/nodes/${name}` && /"unschedulable":true/.test(body)) return "drain";
-    if (what === `DELETE /api/v1/nodes/${name}`) return "delete-node";
-    // After the member has gone the same request only tells k0s; `judge` looks at what came first.
-    return /^PATCH .*\/etcdmembers\//.test(what) && /"leave":true/.test(body) ? "leave" : undefined;
-}
-
-function programStep(name: string, action: string | undefined): RemoveStep | "stop" | undefined {
-    if (name === "reset") return "reset";
-    if (name === "clean-up") return "folders";
-    return name === "service" && action === "stop" ? "stop" : undefined;
 }

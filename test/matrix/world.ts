@@ -2,6 +2,7 @@ import { controller, type NodeProvider, worker } from "../../provider";
 import type { NodeKind } from "../../provider/inputs";
 import type { Bag } from "../../provider/resource/shape";
 import { RESOURCES, type Simulation, startSimulation, type SimHost } from "../sim";
+import { hostEntry, SimMke } from "../sim/mke";
 import { created } from "../sim/program-of";
 
 /** Seconds for waits that end without their state, and for looking again at states that may pass. */
@@ -16,6 +17,7 @@ let worlds = 0;
 export class World {
     /** What the resource's state says; set by `adopt`. */
     state: { id: string; outs: Bag } | undefined;
+    private mke: SimMke | undefined;
 
     private constructor(
         readonly sim: Simulation,
@@ -35,6 +37,8 @@ export class World {
         sim.bootstrapController("c1");
         sim.addSettled("c2", "controller+worker");
         sim.addSettled(world.name, kind === "worker" ? "worker" : "controller+worker");
+        const others = ["c1", "c2"].map((name) => hostEntry(sim.find(name).address));
+        world.mke = new SimMke(sim.cluster, others);
         return world;
     }
 
@@ -44,6 +48,18 @@ export class World {
 
     get target(): SimHost {
         return this.sim.find(this.name);
+    }
+
+    /** Whether MkeConfig lists the host. */
+    get inMke(): boolean {
+        return this.mke?.hosts.some((host) => addressOf(host) === this.target.address) ?? false;
+    }
+
+    /** As somebody who takes the host out of MkeConfig by hand. */
+    forgetInMke(): void {
+        this.mke?.edit((spec) => {
+            spec["hosts"] = this.mke?.hosts.filter((host) => addressOf(host) !== this.target.address);
+        });
     }
 
     get isRegistered(): boolean {
@@ -92,6 +108,10 @@ export class World {
             timeouts,
         };
     }
+}
+
+function addressOf(entry: unknown): string {
+    return (entry as { readonly ssh: { readonly address: string } }).ssh.address;
 }
 
 /** Long enough for what ends well, whatever else this machine does. */
