@@ -143,25 +143,30 @@ export function topicOf({
  * An operation of ours that was interrupted on this node, by which it came or was to go: its record is in the marker or in the
  * lock (safety.md 11). A reinstall explains neither: it is not among them, and hides none of them.
  */
-export function interruptedOperation({
-    host,
-    record,
-    inputs,
-    peerAddress,
-    state,
-}: Pick<RemovalSituation, "host" | "record" | "peerAddress" | "state"> & {
-    readonly inputs: Pick<PlanInputs, "owner" | "host">;
-}): OperationRecord | undefined {
-    const marker = host === undefined ? undefined : markerOf(host);
-    const isOurs = marker !== undefined && (marker.owner === inputs.owner || marker.token === state?.token);
-    if (isOurs && isOfMembership(marker.operation)) return marker.operation;
-    const targets = [peerAddress, inputs.host ?? peerAddress, host?.address ?? peerAddress].map(normalAddress);
-    const isRecorded = record?.owner === inputs.owner && targets.includes(normalAddress(record.target));
-    return isRecorded && isOfMembership(record) ? record : undefined;
+export function interruptedOperation(search: RecordSearch): OperationRecord | undefined {
+    return recordsOf(search).find(isOfMembership);
 }
 
-function isOfMembership(record: OperationRecord | undefined): record is OperationRecord {
-    return record !== undefined && record.kind !== "reinstall";
+/** An earlier run of ours began anything on this node and did not end: what it changed may be changed still. */
+export function hasBegunBefore(search: RecordSearch): boolean {
+    return recordsOf(search).length > 0;
+}
+
+type RecordSearch = Pick<RemovalSituation, "host" | "record" | "peerAddress" | "state"> & {
+    readonly inputs: Pick<PlanInputs, "owner" | "host">;
+};
+
+/** The host's own word first. */
+function recordsOf({ host, record, inputs, peerAddress, state }: RecordSearch): OperationRecord[] {
+    const marker = host === undefined ? undefined : markerOf(host);
+    const isOurs = marker !== undefined && (marker.owner === inputs.owner || marker.token === state?.token);
+    const targets = [peerAddress, inputs.host ?? peerAddress, host?.address ?? peerAddress].map(normalAddress);
+    const isRecorded = record?.owner === inputs.owner && targets.includes(normalAddress(record.target));
+    return [isOurs ? marker.operation : undefined, isRecorded ? record : undefined].filter((one) => one !== undefined);
+}
+
+function isOfMembership({ kind }: OperationRecord): boolean {
+    return kind !== "reinstall";
 }
 
 export function wasThereBefore(record: OperationRecord, member: Member): boolean {

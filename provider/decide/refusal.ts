@@ -45,12 +45,19 @@ export interface Refusal {
     readonly lookAgainFor?: number;
     /** It is a limit that the program sets, whatever becomes of the cluster meanwhile. */
     readonly isLimit?: true;
+    /** An earlier run of ours began something on this node: that nothing was changed is true of this run alone. */
+    readonly begun?: boolean;
     /** What to do now, where the runbook is not needed for it. */
     readonly advice?: string;
 }
 
 export function refuse(what: string, evidence: readonly string[], topic?: Topic, lookAgain = false): Refusal {
     return { kind: "refuse", what, evidence, lookAgain, ...defined({ topic }) };
+}
+
+/** For a refusal before the first change of a run; `begun`: an earlier one of ours on this node did not end. */
+export function unchanged(begun: boolean): string {
+    return begun ? "Nothing more was changed." : "Nothing was changed.";
 }
 
 /** True for the plan that says no. */

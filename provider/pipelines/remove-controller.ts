@@ -69,7 +69,7 @@ export async function removeController(operation: Operation, removal: Controller
 /**
  * The rest of the cluster must be sound before a member goes (spec/000, "out-of-scope members are healthy"). A target that is
  * not healthy itself is taken out although other controllers are not either, as far as quorum allows: that mends the cluster.
- * So is what is left of a target whose member went in an earlier run: else two dead ones would wait for each other.
+ * What is left of one whose member went in an earlier run changes no membership any more: it waits for nobody.
  */
 async function checkBeforeRemoval(
     operation: Operation,
@@ -77,12 +77,13 @@ async function checkBeforeRemoval(
     isFinishing: boolean,
 ): Promise<void> {
     const { log, inputs, nodeName, clusterFacts } = operation;
-    const isBroken = member === undefined ? isFinishing : member.health !== "healthy";
+    const isBroken = member !== undefined && member.health !== "healthy";
     const unhealthy = clusterFacts.members.filter(({ name, health }) => name !== "" && health !== "healthy");
     const broken = isBroken ? unhealthy : [];
     const memberIds = [...(member === undefined ? [] : [member.id]), ...broken.map(({ id }) => id)];
     const nodeNames = [nodeName, ...nodesOf(broken, clusterFacts)];
     await checkVersionsBeforeRemoval(operation);
+    if (isFinishing) return;
     await runStage(log, "checking the cluster", inputs.timeouts.ready, (deadline) =>
         requireStableCluster(operation, { nodeNames, memberIds }, deadline),
     );
@@ -98,7 +99,8 @@ function nodesOf(members: readonly Member[], { nodes }: ClusterFacts): string[] 
  * again, and what follows a change of members is still to be done.
  */
 function finishedLeave({ held, inputs }: Operation, { member, resumes }: ControllerRemoval): bigint | undefined {
-    const record = resumes ?? (held.found?.target === inputs.host ? held.found : undefined);
+    const isOurs = held.found?.target === inputs.host && held.found.owner === inputs.owner;
+    const record = resumes ?? (isOurs ? held.found : undefined);
     if (member !== undefined || record?.removing === undefined || record.kind === "add") return undefined;
     return memberIdFromHex(record.removing);
 }

@@ -11,10 +11,11 @@ import {
 import { installProblems } from "../decide/component-versions";
 import { isOtherMachine } from "../decide/identity";
 import { nodeNameOf, peerAddressOf } from "../decide/names";
+import { hasBegunBefore } from "../decide/plan-common";
 import { refuseBesideK0sctl } from "../decide/others-at-work";
 import { preflightProblems } from "../decide/preflight";
 import { planRebuild } from "../decide/rebuild";
-import { isRefusal, refuse, type Refusal } from "../decide/refusal";
+import { isRefusal, refuse, type Refusal, unchanged } from "../decide/refusal";
 import { type Repair, repairFor } from "../decide/repair";
 import { defined } from "../defined";
 import { RefusedError } from "../errors";
@@ -98,6 +99,24 @@ function unreachable(situation: Situation): Refusal {
 type AddOnHost = AddPlan & { readonly host: HostFacts };
 
 export function decideAdd(session: Session, situation: Situation, knowledge: Knowledge): AddOnHost | Refusal {
+    return afterEarlierRun(session, situation, knowledge, additionOn(session, situation, knowledge));
+}
+
+/** An earlier run of ours began something on this node and did not end. */
+export function hasBegun({ inputs }: Session, { host, peerAddress }: Situation, { state, record }: Knowledge): boolean {
+    return hasBegunBefore({ host, peerAddress, inputs, state, ...defined({ record }) });
+}
+
+function afterEarlierRun<P extends { readonly kind: string }>(
+    session: Session,
+    situation: Situation,
+    knowledge: Knowledge,
+    plan: P | Refusal,
+): P | Refusal {
+    return isRefusal(plan) && hasBegun(session, situation, knowledge) ? { ...plan, begun: true } : plan;
+}
+
+function additionOn(session: Session, situation: Situation, knowledge: Knowledge): AddOnHost | Refusal {
     const { host } = situation;
     if (host === undefined) return unreachable(situation);
     const plan = refuseBesideK0sctl(host) ?? planAdd({ ...shared(session, situation, knowledge), host });
@@ -106,7 +125,8 @@ export function decideAdd(session: Session, situation: Situation, knowledge: Kno
 
 export function decideRemove(session: Session, situation: Situation, knowledge: Knowledge): Removal {
     const busy = refuseBesideK0sctl(situation.host);
-    return busy ?? orKeepHelper(session, planRemove(removalSituation(session, situation, knowledge)));
+    const plan = busy ?? orKeepHelper(session, planRemove(removalSituation(session, situation, knowledge)));
+    return afterEarlierRun(session, situation, knowledge, plan);
 }
 
 function shared(
@@ -160,13 +180,13 @@ export function refuseIfSaid<P extends { readonly kind: string }>(
     if (isRefusal(plan)) throw refusedBy(plan, host);
 }
 
-export function refusedBy({ what, evidence, topic, advice }: Refusal, host: string): RefusedError {
+export function refusedBy({ what, evidence, topic, advice, begun = false }: Refusal, host: string): RefusedError {
     return new RefusedError({
         stage: "deciding",
         host,
         what,
         output: evidence.join("\n"),
-        advice: ["Nothing was changed.", ...(advice === undefined ? [] : [advice])].join(" "),
+        advice: [unchanged(begun), ...(advice === undefined ? [] : [advice])].join(" "),
         topic,
     });
 }
@@ -197,6 +217,10 @@ export function decideRepair(
 
 /** How to take out what is left of a node whose host joins again in the same update, or why not (safety.md 12). */
 export function decideRebuild(session: Session, situation: Situation, knowledge: Knowledge): Removal {
+    return afterEarlierRun(session, situation, knowledge, rebuildingOn(session, situation, knowledge));
+}
+
+function rebuildingOn(session: Session, situation: Situation, knowledge: Knowledge): Removal {
     const { host } = situation;
     if (host === undefined) return unreachable(situation);
     const busy = refuseBesideK0sctl(host);

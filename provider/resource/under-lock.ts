@@ -6,7 +6,7 @@ import type { NodeKind } from "../inputs";
 import { type HeldLock, type LockKind, type LockRequest, type OperationLock, withLock } from "../lock";
 import { isHeld, recordLeft } from "../lock/peek";
 import type { HostOperation, Operation } from "../stages/operation";
-import { refuseIfSaid } from "./decide";
+import { hasBegun, refuseIfSaid } from "./decide";
 import type { Situation } from "./look";
 import type { Session } from "./session";
 import { expectHelper } from "./this-run";
@@ -98,6 +98,7 @@ export function operationOf(
         held,
         nodeName: situation.nodeName,
         peerAddress: situation.peerAddress,
+        begunBefore: hasBegun(session, situation, { state: { token }, record: held.found }),
         token,
         progress: { hostChanged: false, installedBinary },
         takingTurnToDrain: (action) => withLock(requestFor(session, { drain: inputs.drain.concurrency }), action),

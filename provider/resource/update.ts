@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { lostFlags, missingFlags, withoutMissing } from "../decide/flag-drift";
 import { markerOf } from "../decide/identity";
 import { refuseBesideK0sctl } from "../decide/others-at-work";
-import type { Refusal } from "../decide/refusal";
+import { type Refusal, unchanged } from "../decide/refusal";
 import type { Repair } from "../decide/repair";
 import { ApiError, ConnectionError, RefusedError } from "../errors";
 import type { NodeSettings, OperationRecord } from "../facts/host";
@@ -17,7 +17,7 @@ import { commandDeadline } from "../stages/timing";
 import { type ReinstallPlan, settingsOf } from "../stages/plan-reinstall";
 import { noteFlags } from "../stages/record-operation";
 import { type Addition, foreseeAdd, performAdd } from "./add-node";
-import { decideRepair, decideSettled, type Knowledge, knowledgeOf, refusedBy } from "./decide";
+import { decideRepair, decideSettled, hasBegun, type Knowledge, knowledgeOf, refusedBy } from "./decide";
 import { changedInputs, isStoredOnly } from "./diff";
 import { foundHalfMade, foundIn, foundReady } from "./found";
 import { look, type Situation } from "./look";
@@ -198,7 +198,9 @@ async function lookAndDecide(
     );
     if ("kind" in plan) throw refusedBy(plan, session.inputs.host);
     if (plan.action === "fail") {
-        throw situation.otherHostKey ? otherHostKey(session) : cannotRepair(session, plan);
+        throw situation.otherHostKey
+            ? otherHostKey(session)
+            : cannotRepair(session, plan, hasBegun(session, situation, knowledge));
     }
     return { situation, plan, knowledge };
 }
@@ -229,13 +231,13 @@ async function applyChanges(operation: HostOperation, olds: NodeOutputs): Promis
     if (!isDeepStrictEqual(before.taints, taints)) await updateTaints(operation, before.taints);
 }
 
-function cannotRepair({ inputs }: Session, { drift, topic, advice }: Repair): RefusedError {
+function cannotRepair({ inputs }: Session, { drift, topic, advice }: Repair, begun = false): RefusedError {
     return new RefusedError({
         stage: "repairing",
         host: inputs.host,
         what: drift.join("; "),
         advice: [
-            "This is not repaired automatically. Nothing was changed.",
+            `This is not repaired automatically. ${unchanged(begun)}`,
             ...(advice === undefined ? [] : [advice]),
         ].join(" "),
         topic,

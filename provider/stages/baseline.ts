@@ -26,7 +26,7 @@ export async function proveUnchanged(operation: Operation, stage: string): Promi
         stage,
         host: operation.inputs.host,
         what: `the etcd members changed since the decision was made: ${then} then, ${now} now`,
-        advice: "Somebody else is changing this cluster. Nothing was done; run again when they have finished.",
+        advice: "Somebody else is changing this cluster. etcd was not touched; run again when they have finished.",
     });
 }
 

@@ -1,4 +1,5 @@
 import { clusterProblems, type Exempt, type Problem } from "../decide/cluster-health";
+import { unchanged } from "../decide/refusal";
 import { type Deadline, waitFor } from "../deadline";
 import { RefusedError } from "../errors";
 import { type ClusterFacts, memberIdToHex } from "../facts/cluster";
@@ -114,13 +115,13 @@ async function look(
     return { facts, moving };
 }
 
-function refusal({ cluster }: Operation, problems: readonly Problem[]): RefusedError {
+function refusal({ cluster, begunBefore }: Operation, problems: readonly Problem[]): RefusedError {
     const topic = problems.find((problem) => problem.topic !== undefined)?.topic;
     return new RefusedError({
         stage: "checking the cluster",
         host: cluster.helper.address,
         what: sentences(problems),
-        advice: "Nothing was changed. Repair this first: members are neither added nor removed while another one is broken.",
+        advice: `${unchanged(begunBefore)} Repair this first: members are neither added nor removed while another one is broken.`,
         topic,
     });
 }

@@ -2,6 +2,7 @@ import type { HostView } from "../adapters/host";
 import { addressesOf, sharedAddresses } from "../address";
 import { apiServerOf, joinPortOf } from "../adapters/k0s/api-address";
 import { PORTS } from "../adapters/k0s/paths";
+import { unchanged } from "../decide/refusal";
 import type { Deadline } from "../deadline";
 import { ConnectionError, reasonOf, RefusedError, TimeoutError } from "../errors";
 import { counted } from "../text";
@@ -45,7 +46,7 @@ export async function checkReachability(
             what: closed
                 .map(({ path, answer }) => `${path.from.address} → ${path.to}:${path.port} is ${answer}`)
                 .join("; "),
-            advice: "Open these ports between the nodes (security group, firewall) and run again. Nothing was changed.",
+            advice: `Open these ports between the nodes (security group, firewall) and run again. ${unchanged(operation.begunBefore)}`,
         });
     }
     return `${counted(paths.length, "path")} open`;

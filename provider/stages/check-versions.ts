@@ -1,5 +1,6 @@
 import type { PlanObject } from "../adapters/kube/mke";
 import { unfinishedPlans, versionConflicts } from "../decide/component-versions";
+import { unchanged } from "../decide/refusal";
 import { RefusedError } from "../errors";
 import type { Operation } from "./operation";
 import type { Outcome } from "./stage";
@@ -27,7 +28,7 @@ export async function checkVersions(operation: Operation, installs: boolean): Pr
         stage: "comparing versions",
         host: inputs.host,
         what: conflicts.join("; "),
-        advice: `Nothing was changed. ${adviceFor(unfinishedPlans(plans))}`,
+        advice: `${unchanged(operation.begunBefore)} ${adviceFor(unfinishedPlans(plans))}`,
         topic: "version-mismatch",
     });
 }

@@ -19,6 +19,8 @@ export interface Operation {
     readonly nodeName: string;
     /** Address of the etcd peer or of the kubelet. */
     readonly peerAddress: string;
+    /** An earlier run of ours began something on this node and did not end. */
+    readonly begunBefore: boolean;
     /** Ownership token of the resource (safety.md 6). */
     readonly token: string;
     readonly progress: Progress;

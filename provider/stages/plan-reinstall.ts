@@ -7,6 +7,7 @@ import { markerOf } from "../decide/identity";
 import { changeFlags, type DecideHosts } from "../decide/mke-hosts";
 import type { Topic } from "../decide/refusal";
 import { unchangeableFlags, unitAfter } from "../decide/unit-flags";
+import { unchanged } from "../decide/refusal";
 import type { Deadline } from "../deadline";
 import { defined } from "../defined";
 import { CommandError, type ErrorDetails, RefusedError } from "../errors";
@@ -262,16 +263,17 @@ async function requireFiles(operation: HostOperation, { content }: PlannedConten
     if (missing.length === 0) return;
     const names = missing.map(({ path, from }) => `${path} (${from})`).join(", ");
     const advice =
-        "Put them on this host, where the change is to stay, and run `pulumi up` again. Nothing was changed.";
+        "Put them on this host, where the change is to stay, and run `pulumi up` again. " +
+        unchanged(operation.begunBefore);
     throw refused(operation, `k0s.yaml would name files that are not there: ${names}`, { advice });
 }
 
-function refused({ target }: HostOperation, what: string, more: Partial<ErrorDetails> = {}): RefusedError {
+function refused({ target, begunBefore }: HostOperation, what: string, more: Partial<ErrorDetails> = {}): RefusedError {
     return new RefusedError({
         stage: STAGE,
         host: target.address,
         what,
-        advice: "Nothing was changed.",
+        advice: unchanged(begunBefore),
         topic: TOPIC,
         ...more,
     });

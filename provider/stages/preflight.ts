@@ -1,5 +1,6 @@
 import type { Deadline } from "../deadline";
 import { type ClockLook, preflightProblems } from "../decide/preflight";
+import { unchanged } from "../decide/refusal";
 import { RefusedError } from "../errors";
 import type { HostFacts } from "../facts/host";
 import type { HostOperation } from "./operation";
@@ -15,7 +16,7 @@ export async function preflight(operation: HostOperation, deadline: Deadline): P
             stage: "pre-flight",
             host: host.address,
             what: problems.join("; "),
-            advice: "Use a host that has what is wanted, or change the thresholds in `preflight`. Nothing was changed.",
+            advice: `Use a host that has what is wanted, or change the thresholds in \`preflight\`. ${unchanged(operation.begunBefore)}`,
         });
     }
 }

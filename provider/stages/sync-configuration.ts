@@ -3,6 +3,7 @@ import { configForJoiner } from "../adapters/k0s/config";
 import { type FileReference, filesNamedIn, isMadeByK0s, referencesIn } from "../adapters/k0s/references";
 import { parseK0sYaml } from "../adapters/k0s/yaml";
 import type { Topic } from "../decide/refusal";
+import { unchanged } from "../decide/refusal";
 import type { Deadline } from "../deadline";
 import { RefusedError } from "../errors";
 import { refuseLostConfiguration, tellConfiguration } from "./configuration-notes";
@@ -211,7 +212,7 @@ function directoryOf(path: string): string {
     return path.slice(0, path.lastIndexOf("/"));
 }
 
-function refuseUnusable({ target, cluster }: HostOperation, { missing, different }: Findings): void {
+function refuseUnusable({ target, cluster, begunBefore }: HostOperation, { missing, different }: Findings): void {
     const named = (references: readonly FileReference[]): string =>
         references.map(({ path, from }) => `${path} (${from})`).join(", ");
     if (missing.length > 0) {
@@ -219,7 +220,7 @@ function refuseUnusable({ target, cluster }: HostOperation, { missing, different
             stage: STAGE,
             host: target.address,
             what: `the configuration refers to files that exist neither on this host nor on ${cluster.helper.address}: ${named(missing)}`,
-            advice: "Put them on this host or take the reference out of the configuration. Nothing was changed.",
+            advice: `Put them on this host or take the reference out of the configuration. ${unchanged(begunBefore)}`,
             topic: TOPIC,
         });
     }
@@ -228,7 +229,7 @@ function refuseUnusable({ target, cluster }: HostOperation, { missing, different
             stage: STAGE,
             host: target.address,
             what: `files on the host differ from those on ${cluster.helper.address}, and pulumi-mke did not put them there: ${named(different)}`,
-            advice: "Remove them, make them alike, or name other paths in `k0sConfig`. Nothing was changed.",
+            advice: `Remove them, make them alike, or name other paths in \`k0sConfig\`. ${unchanged(begunBefore)}`,
             topic: TOPIC,
         });
     }
@@ -236,7 +237,7 @@ function refuseUnusable({ target, cluster }: HostOperation, { missing, different
 
 /** The same number is another user on another machine, so that a secret would be his. */
 async function refuseUnknownOwners(
-    { target, cluster }: HostOperation,
+    { target, cluster, begunBefore }: HostOperation,
     { files, directories, orphans }: CopyPlan,
     deadline: Deadline,
 ): Promise<void> {
@@ -254,7 +255,7 @@ async function refuseUnknownOwners(
         stage: STAGE,
         host: target.address,
         what: `the host has no ${lacking.join(", no ")}, which must own ${owned.map(({ path }) => path).join(", ")}`,
-        advice: "Create them on this host, then run again. Nothing was changed.",
+        advice: `Create them on this host, then run again. ${unchanged(begunBefore)}`,
         topic: TOPIC,
     });
 }

@@ -1,4 +1,5 @@
 import { addHost, type DecideHosts } from "../decide/mke-hosts";
+import { unchanged } from "../decide/refusal";
 import { type Deadline, waitFor } from "../deadline";
 import { RefusedError } from "../errors";
 import type { Operation } from "./operation";
@@ -18,7 +19,7 @@ export async function foreseeRegistration(operation: Operation): Promise<string>
     const config = await operation.cluster.kube.mke.config();
     if (config === undefined) return NO_CONFIG;
     const change = addHost(config.hosts, operation.inputs);
-    if (change.kind === "refuse") throw refusal(operation, change.why, "Nothing was changed.");
+    if (change.kind === "refuse") throw refusal(operation, change.why, unchanged(operation.begunBefore));
     return change.kind === "nothing" ? change.why : "can be listed";
 }
 

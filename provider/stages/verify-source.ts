@@ -1,4 +1,5 @@
 import { findK0sLayer } from "../adapters/registry/k0s-artifact";
+import { unchanged } from "../decide/refusal";
 import { type Deadline, waitFor } from "../deadline";
 import type { HostOperation } from "./operation";
 import type { Outcome } from "./stage";
@@ -36,7 +37,7 @@ async function verifyArtifact(operation: HostOperation, artifact: string, deadli
         stage: STAGE,
         host: operation.inputs.host,
         deadline: deadline.within(PATIENCE),
-        advice: "Nothing was changed.",
+        advice: unchanged(operation.begunBefore),
         look: async () => {
             const { digest } = await findK0sLayer(registry, reference, operation.hostFacts.arch, deadline);
             return { done: digest };

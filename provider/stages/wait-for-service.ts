@@ -1,6 +1,7 @@
 import { memberAt } from "../address";
 import { countVoters, describeHealth } from "../decide/plan-common";
 import { majority } from "../decide/quorum";
+import { unchanged } from "../decide/refusal";
 import { type Deadline, waitFor, type WaitOptions } from "../deadline";
 import { RefusedError } from "../errors";
 import type { Member } from "../facts/cluster";
@@ -58,7 +59,7 @@ export async function requireQuorumWithout(operation: HostOperation, deadline: D
         host: operation.target.address,
         what: "etcd would lose its quorum while this controller restarts",
         output: facts.members.map(describeHealth).join("\n"),
-        advice: "Repair the other controllers first. Nothing was changed.",
+        advice: `Repair the other controllers first. ${unchanged(operation.begunBefore)}`,
         topic: "quorum",
     });
 }

@@ -202,6 +202,31 @@ describe("removing a controller", () => {
         });
     });
 
+    it("finishes what an interrupted run began whatever is wrong elsewhere, and says where that is only half of the truth", async () => {
+        const members = ["c1", "c2"].map((name) => member(name));
+        const nodes = [...cluster().nodes, node("w9", { ready: false })];
+        const options = { cluster: cluster({ members, nodes }), begunBefore: true };
+        const begun = { member: undefined, steps: LEFT_ALREADY, resumes: record("remove", { removing: "f03" }) };
+        const world = leaving(options);
+        leave(world);
+        await removeC3(world, begun);
+        assert.deepEqual(only(world.calls, NODE), [NODE]);
+        // A rest that is not of our own removal, and another member's.
+        const others = {
+            ...record("remove", { removing: "f03" }),
+            owner: "organization/other/dev/x",
+            target: "10.0.0.3",
+        };
+        const unexplained = leaving(options);
+        Object.assign(unexplained.operation.held, { found: others });
+        await assert.rejects(
+            removeC3(unexplained, { member: undefined, steps: LEFT_ALREADY }),
+            /Node w9 is NotReady\nNothing more was changed\. Repair this first/,
+        );
+        const first = leaving({ cluster: cluster({ nodes }) });
+        await assert.rejects(removeC3(first), /Node w9 is NotReady\nNothing was changed\. Repair this first/);
+    });
+
     it("goes on with what follows a change of members, and still says which, however often it is interrupted", async () => {
         const removing: (string | undefined)[] = [];
         const found = { ...record("remove", { removing: "f03" }), target: "10.0.0.3" };
@@ -209,7 +234,8 @@ describe("removing a controller", () => {
             cluster: cluster({ members: ["c1", "c2"].map((name) => member(name)) }),
             lock: { record: async (written) => void removing.push(written.removing) },
         });
-        Object.assign(world.operation.held, { found });
+        const { owner } = world.operation.inputs;
+        Object.assign(world.operation.held, { found: { ...found, owner } });
         leave(world);
         await removeC3(world, { member: undefined, object: undefined, steps: LEFT_ALREADY, host: undefined });
         assert.deepEqual(removing, ["f03"]);

@@ -214,6 +214,33 @@ describe("deciding a rebuild", () => {
     });
 });
 
+describe("a refusal after an earlier run of ours that did not end", () => {
+    const refusing = { ...situation(), cluster: cluster({ members: [member("c1"), member("c3")] }, ["c1", "c3"]) };
+    const limited = { minControllers: 2, maxControllers: 7, controllers: [] };
+
+    it("says only of this run that nothing was changed", () => {
+        const asked = session({ inputs: { cluster: limited } });
+        const messageOf = (plan: { readonly kind: string }): string => {
+            try {
+                refuseIfSaid(plan, "10.0.0.3");
+            } catch (error) {
+                return (error as Error).message;
+            }
+            return "";
+        };
+        assert.match(messageOf(decideRemove(asked, refusing, knowledge)), /\nNothing was changed\./);
+        for (const kind of ["remove", "reinstall"] as const) {
+            const begun = { ...knowledge, record: record(kind) };
+            assert.match(messageOf(decideRemove(asked, refusing, begun)), /\nNothing more was changed\./);
+            const mark = controllerHost("c3", { marker: marker("c3", "controller", { operation: record(kind) }) });
+            const marked = { ...refusing, host: mark };
+            assert.match(messageOf(decideRemove(asked, marked, knowledge)), /\nNothing more was changed\./);
+        }
+        const others = { ...knowledge, record: record("remove", { owner: "organization/other/dev/x" }) };
+        assert.match(messageOf(decideRemove(asked, refusing, others)), /\nNothing was changed\./);
+    });
+});
+
 describe("deciding a repair", () => {
     it("cannot be done for a host that does not answer", () => {
         assert.equal(decideRepair(session(), situation({ host: undefined }), knowledge), undefined);

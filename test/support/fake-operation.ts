@@ -65,6 +65,7 @@ export interface SceneOptions {
     readonly kube?: Partial<Kube>;
     readonly etcd?: Partial<Etcd>;
     readonly lock?: Partial<HeldLock>;
+    readonly begunBefore?: boolean;
     /** API servers of the other controllers. */
     readonly others?: Partial<Kube>;
 }
@@ -128,6 +129,7 @@ export function scene(options: SceneOptions = {}): Scene {
         peerAddress: address(name),
         token: TOKEN,
         progress: { hostChanged: false, installedBinary: false },
+        begunBefore: options.begunBefore ?? false,
         takingTurnToDrain: (action) => action({ prove: async () => undefined }),
         target: fakeHost(name, calls, {
             facts: hostFacts,
