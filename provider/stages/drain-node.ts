@@ -10,21 +10,21 @@ import { Drain } from "./drain-round";
 const STAGE = "draining";
 
 /**
- * The annotation comes first: it says that the cordon is ours to undo (safety.md 13). A Node that somebody else cordoned is
- * left as it is.
+ * The annotation says that the cordon is ours to undo (safety.md 13); neither is ever there without the other. A Node that
+ * somebody else cordoned is left as it is.
  */
 export async function cordonNode({ id, cluster, nodeName }: Operation): Promise<Outcome> {
     const node = await cluster.kube.node(nodeName);
     if (node?.unschedulable === true && node.annotations[CORDON_ANNOTATION] === undefined) return "cordoned already";
-    await cluster.kube.annotateNode(nodeName, { [CORDON_ANNOTATION]: id });
-    await cluster.kube.setUnschedulable(nodeName, true);
+    await cluster.kube.setUnschedulable(nodeName, true, { [CORDON_ANNOTATION]: id });
 }
 
 /** A joining host may have taken over a stale Node that was cordoned before its removal (spec/002, "Un-cordon"). */
 export async function uncordonNode(operation: Operation): Promise<Outcome> {
     const { cluster, nodeName } = operation;
     if (!runsWorkloads(operation)) return "a plain controller has no Node";
-    if ((await cluster.kube.node(nodeName))?.unschedulable !== true) return "not cordoned";
+    const node = await cluster.kube.node(nodeName);
+    if (node?.unschedulable !== true && node?.annotations[CORDON_ANNOTATION] === undefined) return "not cordoned";
     await schedulable(operation);
 }
 
@@ -40,8 +40,7 @@ export async function undoCordon(operation: Operation): Promise<string> {
 }
 
 async function schedulable({ cluster, nodeName }: Operation): Promise<void> {
-    await cluster.kube.setUnschedulable(nodeName, false);
-    await cluster.kube.annotateNode(nodeName, { [CORDON_ANNOTATION]: null });
+    await cluster.kube.setUnschedulable(nodeName, false, { [CORDON_ANNOTATION]: null });
 }
 
 /** The drain's error with what became of the Node. */

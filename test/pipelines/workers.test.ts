@@ -108,7 +108,6 @@ describe("removing a worker", () => {
             "lock record remove",
             "w1 writeMarker worker remove",
             "kube node w1",
-            'kube annotateNode w1 {"pulumi-mke/cordoned":"operation-1"}',
             "kube setUnschedulable w1 true",
             "lock prove",
             "kube podsOn w1",

@@ -1,4 +1,4 @@
-import type { Kube, LeaseObject, PodObject } from "../../provider/adapters/kube";
+import type { Annotations, Kube, LeaseObject, PodObject } from "../../provider/adapters/kube";
 import type { ControlNodeObject, EtcdMemberObject, NodeObject } from "../../provider/facts/cluster";
 import { CLUSTER_ID, NOW } from "../decide/build";
 import { type Calls, recorded } from "./fake-calls";
@@ -29,12 +29,10 @@ export function fakeKube(calls: Calls, objects: KubeObjects, answers: Partial<Ku
         nodes: async () => objects.nodes,
         node: async (name) => objects.nodes.find((node) => node.name === name),
         deleteNode: async (_name, uid) => void (objects.nodes = without(objects.nodes, uid)),
-        setUnschedulable: async (name, unschedulable) => changeNode(name, () => ({ unschedulable })),
+        setUnschedulable: async (name, unschedulable, annotations) =>
+            changeNode(name, (node) => ({ unschedulable, annotations: annotated(node, annotations) })),
         annotateNode: async (name, annotations) =>
-            changeNode(name, (node) => {
-                const all = Object.entries({ ...node.annotations, ...annotations });
-                return { annotations: Object.fromEntries(all.filter(([, value]) => value !== null)) as never };
-            }),
+            changeNode(name, (node) => ({ annotations: annotated(node, annotations) })),
         labelNode: none,
         taintNode: async (name, taints) => {
             changeNode(name, () => ({ taints }));
@@ -71,9 +69,15 @@ export function fakeKube(calls: Calls, objects: KubeObjects, answers: Partial<Ku
     };
     const kube = recorded("kube", calls, own, answers, {
         evict: ({ namespace, name }, grace) => `${namespace}/${name} ${grace ?? "as it says"}`,
+        setUnschedulable: (name, unschedulable) => `${name} ${unschedulable}`,
         patchEtcdMember: (name, uid, { leave }) =>
             `${name} ${uid} ${leave === undefined ? "annotated" : `leave=${leave}`}`,
     });
     // It asks nobody.
     return { ...kube, now: () => (answers.now === undefined ? NOW : answers.now()) };
+}
+
+function annotated(node: NodeObject, annotations: Annotations): NodeObject["annotations"] {
+    const all = Object.entries({ ...node.annotations, ...annotations });
+    return Object.fromEntries(all.filter((entry): entry is [string, string] => entry[1] !== null));
 }

@@ -6,7 +6,7 @@ import { ApiError } from "../../errors";
 import { type KubeCredentials, readKubeCredentials } from "./credentials";
 import { apiError } from "./errors";
 import { evictionIn } from "./eviction";
-import type { EtcdMemberPatch, Eviction, Kube, LeaseObject, NewLease, PodObject } from "./index";
+import type { Annotations, EtcdMemberPatch, Eviction, Kube, LeaseObject, NewLease, PodObject } from "./index";
 import { MkeClient } from "./mke";
 import {
     microTime,
@@ -99,11 +99,12 @@ class KubeClient implements Kube {
         await this.deleteObject(`${NODES}/${segment(name)}`, { uid });
     }
 
-    async setUnschedulable(name: string, unschedulable: boolean): Promise<void> {
-        await this.patch(`${NODES}/${segment(name)}`, { spec: { unschedulable: unschedulable || null } });
+    async setUnschedulable(name: string, unschedulable: boolean, annotations: Annotations): Promise<void> {
+        const spec = { unschedulable: unschedulable || null };
+        await this.patch(`${NODES}/${segment(name)}`, { metadata: { annotations }, spec });
     }
 
-    async annotateNode(name: string, annotations: Readonly<Record<string, string | null>>): Promise<void> {
+    async annotateNode(name: string, annotations: Annotations): Promise<void> {
         await this.patch(`${NODES}/${segment(name)}`, { metadata: { annotations } });
     }
 

@@ -17,9 +17,10 @@ export interface Kube {
     node(name: string): Promise<NodeObject | undefined>;
     /** Only while it is still the object with that UID; missing is fine. */
     deleteNode(name: string, uid: string): Promise<void>;
-    setUnschedulable(name: string, unschedulable: boolean): Promise<void>;
+    /** With annotations in the same patch. */
+    setUnschedulable(name: string, unschedulable: boolean, annotations: Annotations): Promise<void>;
     /** `null` removes a key. */
-    annotateNode(name: string, annotations: Readonly<Record<string, string | null>>): Promise<void>;
+    annotateNode(name: string, annotations: Annotations): Promise<void>;
     labelNode(name: string, labels: Readonly<Record<string, string | null>>): Promise<void>;
     /** All its taints, only at that resourceVersion; a conflict answers false. */
     taintNode(name: string, taints: readonly NodeTaint[], resourceVersion: string): Promise<boolean>;
@@ -51,6 +52,9 @@ export interface Kube {
 
     close(): void;
 }
+
+/** `null` removes a key. */
+export type Annotations = Readonly<Record<string, string | null>>;
 
 export interface EtcdMemberPatch {
     readonly leave?: boolean;

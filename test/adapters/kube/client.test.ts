@@ -42,15 +42,17 @@ describeReal("the objects", (real) => {
     it("cordons, annotates and labels a Node, and takes it all back", async () => {
         const kube = real.open();
         await createNode("w1");
-        await kube.setUnschedulable("w1", true);
+        await kube.setUnschedulable("w1", true, { "pulumi-mke/cordoned": "operation" });
         await kube.annotateNode("w1", { "pulumi-mke/owner": "me" });
         await kube.labelNode("w1", { a: null, b: "2" });
         const changed = await node("w1");
         assert.deepEqual([changed.unschedulable, changed.annotations["pulumi-mke/owner"]], [true, "me"]);
+        assert.equal(changed.annotations["pulumi-mke/cordoned"], "operation");
         assert.deepEqual([changed.labels["a"], changed.labels["b"]], [undefined, "2"]);
-        await kube.setUnschedulable("w1", false);
+        await kube.setUnschedulable("w1", false, { "pulumi-mke/cordoned": null });
         await kube.annotateNode("w1", { "pulumi-mke/owner": null });
         const restored = await node("w1");
+        assert.equal(restored.annotations["pulumi-mke/cordoned"], undefined);
         assert.deepEqual([restored.unschedulable, restored.annotations["pulumi-mke/owner"]], [false, undefined]);
     });
 
