@@ -26,6 +26,7 @@ export const TOPICS = [
     "configuration-files",
     "k0s-settings",
     "living-node",
+    "renamed-machine",
     "directories",
 ] as const;
 

@@ -1,4 +1,6 @@
 import { type Deadline, type Look, waitFor, type WaitOptions } from "../deadline";
+import { describeRenamed, renamedAdvice, renamedTo } from "../decide/renamed";
+import { RefusedError } from "../errors";
 import type { NodeObject } from "../facts/cluster";
 import { type HostOperation, runsWorkloads } from "./operation";
 import type { Outcome } from "./stage";
@@ -29,6 +31,7 @@ export async function waitForNode(
 
 async function lookForNode(operation: HostOperation, deadline: Deadline): Promise<Look<NodeObject>> {
     const node = await operation.cluster.kube.node(operation.nodeName);
+    if (node?.ready !== true) refuseRenamed(operation);
     if (node === undefined) {
         await requireServiceStays(operation, { stage: STAGE, restarts: RESTARTS_TO_GIVE_UP }, deadline);
         return { seen: `Node ${operation.nodeName} is not registered` };
@@ -38,4 +41,17 @@ async function lookForNode(operation: HostOperation, deadline: Deadline): Promis
         return { seen: `Node ${node.name} still belongs to machine ${node.machineId}` };
     }
     return node.ready ? { done: node } : { seen: `Node ${node.name} is NotReady` };
+}
+
+/** A wait would only end with its limit. A host without a service tells nothing of the name that it will have. */
+function refuseRenamed({ hostFacts, nodeName }: HostOperation): void {
+    const name = renamedTo(hostFacts, nodeName);
+    if (name === undefined) return;
+    throw new RefusedError({
+        stage: STAGE,
+        host: hostFacts.address,
+        what: describeRenamed(name, nodeName),
+        advice: renamedAdvice(hostFacts, nodeName),
+        topic: "renamed-machine",
+    });
 }

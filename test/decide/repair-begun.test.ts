@@ -4,9 +4,12 @@ import { repairFor, type RepairSituation } from "../../provider/decide/repair";
 import type { ClusterFacts } from "../../provider/facts/cluster";
 import type { HostFacts } from "../../provider/facts/host";
 import { blankHost, etcdMember, marker, member, memberId, record, stopped, TOKEN } from "./build";
-import { c3, situation } from "./repair-situation";
+import { annotated, c3, others, situation } from "./repair-situation";
 
+/** Its kubelet has ended long ago. */
+const ended = { nodes: [...others, annotated("c3", { ready: false })], heartbeats: {} };
 const withoutC3 = { members: [member("c1"), member("c2")] };
+const dead = { ...ended, members: [...withoutC3.members, member("c3", { health: "unhealthy" })] };
 const askedToLeave = { etcdMembers: [etcdMember("c1"), etcdMember("c2"), etcdMember("c3", { leave: true })] };
 
 describe("repair of a machine that was replaced", () => {
@@ -16,13 +19,13 @@ describe("repair of a machine that was replaced", () => {
     });
 
     it("is a rebuild where the new one is blank and the old one can be removed", () => {
-        assert.equal(repairFor(replaced(blankHost("c3"))).action, "rebuild");
-        assert.equal(repairFor(replaced(blankHost("c3"), withoutC3)).topic, "removed-out-of-band");
+        assert.equal(repairFor(replaced(blankHost("c3"), dead)).action, "rebuild");
+        assert.equal(repairFor(replaced(blankHost("c3"), { ...ended, ...withoutC3 })).topic, "removed-out-of-band");
     });
 
     it("is a rebuild too where our own record explains what is left of the old one", () => {
         const left = record("rebuild", { removing: "f03" });
-        const repair = repairFor({ ...replaced(blankHost("c3"), withoutC3), record: left });
+        const repair = repairFor({ ...replaced(blankHost("c3"), { ...ended, ...withoutC3 }), record: left });
         assert.equal(repair.action, "rebuild");
     });
 

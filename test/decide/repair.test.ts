@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "mocha";
 import { type RepairAction, repairFor } from "../../provider/decide/repair";
+import { renamedTo } from "../../provider/decide/renamed";
 import type { ClusterFacts } from "../../provider/facts/cluster";
 import type { HostFacts } from "../../provider/facts/host";
 import { CORDON_ANNOTATION, OWNER_ANNOTATION } from "../../provider/decide/names";
@@ -211,6 +212,82 @@ describe("repair", () => {
         assert.deepEqual([ours.action, ours.uncordon, ours.drift.length], ["reclaim", true, 1]);
         const theirs = repairFor(situation("w1", w1, cordoned({})));
         assert.deepEqual([theirs.action, theirs.uncordon, theirs.drift], ["nothing", false, []]);
+    });
+
+    it("takes our mark from a Node that is not cordoned, before somebody else's cordon is taken for ours", () => {
+        const annotations = { [OWNER_ANNOTATION]: OWNER, [CORDON_ANNOTATION]: "operation-1" };
+        const marked = repairFor(situation("w1", w1, { nodes: [...others, node("w1", { annotations })] }));
+        assert.deepEqual([marked.action, marked.uncordon], ["reclaim", true]);
+        assert.deepEqual(marked.drift, ["Node w1 carries the mark of a cordon of ours that is no more"]);
+    });
+
+    describe("of a machine that was renamed", () => {
+        const renamed = (host: HostFacts, change: Partial<ClusterFacts>, name: "w1" | "c3" = "w1") =>
+            repairFor(situation(name, { ...host, hostName: "Other" }, change));
+        const WORDS = (name: string) => `the machine is called other now, and its Node is ${name}`;
+
+        it("fails at once and says so, whatever its k0s does", () => {
+            for (const age of [1000, 90_000]) {
+                const { action, drift, topic, lookAgain, advice } = renamed(w1, notReady("w1", NOW - age));
+                assert.deepEqual([action, topic, lookAgain, drift[0]], ["fail", "renamed-machine", false, WORDS("w1")]);
+                assert.match(
+                    advice ?? "",
+                    /`hostnamectl set-hostname w1`, then `systemctl restart k0sworker`.*`triggers`/,
+                );
+            }
+            assert.equal(renamed(w1, { nodes: others }).topic, "renamed-machine");
+            assert.equal(renamed(stopped(w1), {}).topic, "renamed-machine");
+            const controller = renamed(c3, notReady("c3", NOW - 90_000), "c3");
+            assert.deepEqual([controller.drift[0], controller.topic], [WORDS("c3"), "renamed-machine"]);
+            assert.match(controller.advice ?? "", /restart k0scontroller/);
+        });
+
+        it("is no drift while its Node is Ready, nor where the service gives the name", () => {
+            assert.deepEqual(renamed(w1, {}).drift, []);
+            const args = ["/usr/local/bin/k0s", "worker", "--kubelet-extra-args=--hostname-override=w1"];
+            const named = { ...w1, units: { controller: undefined, worker: unit(args) } };
+            assert.equal(renamed(named, notReady("w1", NOW - 90_000)).action, "wait-ready");
+        });
+
+        it("is rebuilt where it is to be, and is nothing to a controller without a kubelet", () => {
+            assert.equal(renamed(blankHost("w1"), {}).action, "rebuild");
+            const plain = { controller: unit(["/usr/local/bin/k0s", "controller"]), worker: undefined };
+            assert.equal(renamedTo({ units: plain, hostName: "other" }, "c3"), undefined);
+            assert.equal(renamedTo({ units: c3.units, hostName: "Other" }, "c3"), "other");
+        });
+    });
+
+    describe("of a node whose address leads to another machine", () => {
+        const elsewhere = (name: "c3" | "w1", change: Partial<ClusterFacts>) => {
+            const host = blankHost(name, { machineId: "new", addresses: ["10.0.0.99"] });
+            return repairFor(situation(name, host, change));
+        };
+        const gone = { nodes: others, members: [member("c1"), member("c2")], etcdMembers: [] };
+        const dead = { ...notReady("w1", 1), heartbeats: {} };
+
+        it("fails while the old one is alive, names `triggers`, and is looked at again for a minute", () => {
+            for (const [name, change, words] of [
+                ["w1", {}, /the old one is alive: the kubelet of Node w1 renews its Lease/],
+                ["c3", { nodes: others }, /the old one is alive: its etcd member c3 is healthy/],
+                ["w1", { heartbeats: { w1: NOW - 21_000 } }, /the old one may be alive: it is not certain yet/],
+                ["w1", { ...notReady("w1", 1), heartbeats: { w1: NOW - 59_000 } }, /the old one may be alive/],
+            ] as const) {
+                const { action, topic, drift, advice, lookAgain, lookAgainFor } = elsewhere(name, change);
+                assert.deepEqual([action, topic, lookAgain, lookAgainFor], ["fail", "living-node", true, 60]);
+                assert.match(drift.join("; "), words);
+                assert.match(advice ?? "", /`triggers`/);
+            }
+        });
+
+        it("is a rebuild once the old one is dead, or where a machine that came after only has its name", () => {
+            assert.equal(elsewhere("w1", dead).action, "rebuild");
+            assert.equal(elsewhere("w1", { ...dead, heartbeats: { w1: NOW - 60_000 } }).action, "rebuild");
+            assert.equal(elsewhere("c3", gone).action, "rebuild");
+            assert.equal(
+                elsewhere("w1", { nodes: [...others, annotated("w1", { machineId: "third" })] }).action,
+                "rebuild",
+            );
+        });
     });
 
     it("brings back the program's labels, and nobody else's", () => {

@@ -45,8 +45,7 @@ describe("a node in state", function () {
     it("that a killed removal left cordoned is un-cordoned, if it is to stay after all", async () => {
         world = await World.start(["w1"]);
         const made = await world.create("w1");
-        // The annotation is the first change of the Node, the cordon the second.
-        new Watch(world.sim, { what: "api-write c1 PATCH /api/v1/nodes/w1", nth: 2 });
+        new Watch(world.sim, { what: "api-write c1 PATCH /api/v1/nodes/w1", nth: 1 });
         await killed(world, () => worker.delete(made.id, made.outs));
         assert.equal(isCordoned(), true);
         const outs = await world.refresh("w1", made);

@@ -126,4 +126,56 @@ describe("a node that lives and cannot be asked", function () {
         await remove("c3", { id: made.id, outs: { ...made.outs, connection, onUnreachable: "remove-from-cluster" } });
         assert.deepEqual(seen.slice(0, 2), ["evicted, kubelet lives: true", "asked to leave"]);
     });
+
+    for (const name of ["c3", "w1"] as const) {
+        it(`is not rebuilt where its address leads to a blank machine now, until the program says so: ${name}`, async () => {
+            world = await World.start(["c2", name]);
+            const { sim } = world;
+            const old = sim.find(name);
+            const elastic = old.address.replace(/\d+$/, "99");
+            const inputs = more(name, { host: elastic });
+            sim.balancer(elastic, [name]);
+            const made = await world.create(name, inputs);
+            sim.addPod(name, { name: "db-0" });
+            const blank = sim.host("n9", { address: old.address.replace(/\d+$/, "98") });
+            sim.balancer(elastic, ["n9"]);
+            closeAll();
+            const outs = await world.refresh(name, made);
+            assert.match(
+                String(outs["state"]),
+                /^the host is another machine than the one in state; the old one is alive: /,
+            );
+            const start = sim.events.length;
+            await assert.rejects(world.update(name, made.id, outs, inputs), (error: Error) => {
+                assert.ok(error instanceof RefusedError);
+                assert.equal(error.topic, "living-node");
+                assert.match(error.message, /the old one is alive: [^]*change `triggers`/);
+                return true;
+            });
+            const kinds = sim.events.slice(start).map(({ kind }) => kind);
+            assert.equal(kinds.includes("etcd-write"), false);
+            assert.equal(old.units.installed?.active, "active");
+            // The way out: `triggers` replaces it, the removal first.
+            await remove(name, { id: made.id, outs });
+            assert.equal(podOf("db-0"), undefined);
+            const again = await world.create(name, inputs);
+            assert.equal(again.outs["nodeName"], "n9");
+            assert.equal(blank.units.installed?.active, "active");
+        });
+    }
+
+    it("is rebuilt on the blank machine once it is dead, after a minute at most", async () => {
+        world = await World.start(["c2", "w1"]);
+        const { sim } = world;
+        const elastic = sim.find("w1").address.replace(/\d+$/, "99");
+        const inputs = more("w1", { host: elastic, timeouts: { ready: 120, connect: 30 } });
+        sim.balancer(elastic, ["w1"]);
+        const made = await world.create("w1", inputs);
+        sim.host("n9", { address: elastic.replace(/\d+$/, "98") });
+        sim.find("w1").powerOff();
+        sim.balancer(elastic, ["n9"]);
+        closeAll();
+        const outs = await world.update("w1", made.id, await world.refresh("w1", made), inputs);
+        assert.deepEqual([outs["nodeName"], outs["status"]], ["n9", "ready"]);
+    });
 });

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "mocha";
 import { Deadline } from "../../provider/deadline";
-import { CommandError } from "../../provider/errors";
+import { CommandError, RefusedError } from "../../provider/errors";
 import type { NodeObject } from "../../provider/facts/cluster";
 import { waitForNode } from "../../provider/stages/wait-for-node";
-import { cluster, node } from "../decide/build";
+import { blankHost, cluster, node, workerHost } from "../decide/build";
 import { type SceneOptions, type Scene, scene } from "../support/fake-operation";
 
 /** w1 joins; `registered` is the Node of that name. */
@@ -29,6 +29,22 @@ describe("waiting for the Node", () => {
     it("does not end with a Node that another machine registered, Ready or not", async () => {
         const older = node("w1", { machineId: "another" });
         await assert.rejects(wait(joining(older)), /last seen: Node w1 still belongs to machine another/);
+    });
+
+    it("ends at once where the machine was renamed, with the way to mend it", async () => {
+        const hostFacts = workerHost("w1", { hostName: "Other" });
+        for (const registered of [undefined, node("w1", { ready: false })]) {
+            await assert.rejects(wait(joining(registered, { hostFacts }), 60_000), (error: Error) => {
+                assert.ok(error instanceof RefusedError);
+                assert.equal(error.topic, "renamed-machine");
+                assert.match(error.message, /the machine is called other now, and its Node is w1\n.*set-hostname w1/);
+                return true;
+            });
+        }
+        assert.equal(await wait(joining(node("w1"), { hostFacts })), "w1 is Ready");
+        // Before its service is installed nothing tells the name that it will have.
+        const blank = blankHost("w1", { hostName: "other" });
+        await assert.rejects(wait(joining(undefined, { hostFacts: blank })), /last seen: Node w1 is not registered/);
     });
 
     it("says what is missing at its end, and where to look", async () => {

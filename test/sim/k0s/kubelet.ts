@@ -52,6 +52,7 @@ export class Kubelet {
     start(readyAfter: number): void {
         this.alive = true;
         if (!this.cluster.etcd.works) return this.later(RETRY, () => this.start(readyAfter));
+        if (!this.mayRegister()) return;
         const fresh = this.register();
         this.later(readyAfter, () => this.setReady(true));
         if (fresh && this.host.world.wobble) this.later(this.within(TIMING.wobbleAfter), () => this.wobble());
@@ -60,6 +61,7 @@ export class Kubelet {
     /** Registered and Ready for a long time. */
     settle(): void {
         this.alive = true;
+        this.host.kubeletName = this.traits.name;
         this.register();
         this.setReady(true);
     }
@@ -86,6 +88,12 @@ export class Kubelet {
     private wobble(): void {
         this.setReady("unknown");
         this.later(this.within(TIMING.wobbleFor), () => this.setReady(true));
+    }
+
+    /** A machine that was renamed: its certificate is for another Node, and no Node comes (node authorizer). */
+    private mayRegister(): boolean {
+        this.host.kubeletName ??= this.traits.name;
+        return this.host.kubeletName === this.traits.name;
     }
 
     /** True where the Node is a fresh one. */

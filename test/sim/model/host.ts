@@ -58,6 +58,8 @@ export class SimHost {
     hostName: string;
     /** PEM (OpenSSH) of the SSH host key. */
     hostKey = newHostKey();
+    /** Whose certificate its kubelet has, from its first registration until a reset. */
+    kubeletName: string | undefined;
     /** k0s is killed before it can carry out its next leave (k0s#8141). */
     revokesNextLeave = false;
     /** k0s on it creates its EtcdMember, and the write of the status fails, which it only logs (k0s-interfaces.md 3.3). */
@@ -191,6 +193,7 @@ export class SimHost {
             this.units = new ServiceManager(this);
             this.machineId = this.world.random.hex(32);
             this.hostKey = newHostKey();
+            this.kubeletName = undefined;
             this.powered = true;
             this.furnish();
         });

@@ -104,6 +104,7 @@ function removeDirectory({ files, mounts }: SimHost, directory: string): void {
 
 function resetRest(host: SimHost): void {
     const { files } = host;
+    host.kubeletName = undefined;
     files.removeTree("/run/k0s");
     for (const name of UNIT_NAMES) host.units.remove(name);
     for (const name of CNI_FILES) files.remove(`/etc/cni/net.d/${name}`);
