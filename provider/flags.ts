@@ -31,6 +31,19 @@ export function valuesOf(flags: readonly string[], name: string): string[] {
     return flags.map(splitFlag).flatMap((flag) => (flag.name === name ? [flag.value] : []));
 }
 
+/**
+ * Addresses that the program names for the node, the primary one first: `privateAddress`, else the kubelet's `--node-ip` among
+ * flags of k0s. Two are one of each family.
+ */
+export function nodeIps(inputs: {
+    readonly privateAddress?: string;
+    readonly installFlags?: readonly string[];
+}): string[] {
+    const { privateAddress, installFlags = [] } = inputs;
+    const given = privateAddress ?? /--node-ip[=\s]+(?<ips>[^\s"']+)/.exec(installFlags.join(" "))?.groups?.["ips"];
+    return given?.split(",") ?? [];
+}
+
 /** Value of the kubelet's `--hostname-override` among flags of k0s, e.g. `--kubelet-extra-args=--hostname-override=w1`. */
 export function hostnameOverride(flags: readonly string[]): string | undefined {
     return /--hostname-override[=\s]+["']?(?<name>[^\s"']+)/.exec(flags.join(" "))?.groups?.["name"];

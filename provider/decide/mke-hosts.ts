@@ -151,7 +151,7 @@ function newEntry(hosts: readonly unknown[], inputs: HostInputs, keyPath: string
     return {
         role: role satisfies Role,
         ssh: { address: host, user, port, ...withKey(keyPath), ...(bastion && { bastion }) },
-        ...(privateAddress !== undefined && { privateAddress }),
+        ...(privateAddress !== undefined && { privateAddress: privateAddress.split(",", 1)[0] }),
         ...(nodeName !== undefined && { hostname: nodeName }),
         ...(installFlags.length > 0 && { installFlags: [...installFlags] }),
     };

@@ -1,5 +1,5 @@
 import type { HostFacts } from "../facts/host";
-import { hostnameOverride } from "../flags";
+import { hostnameOverride, nodeIps } from "../flags";
 import type { NodeInputs } from "../inputs";
 import { normalAddress, sharedAddresses } from "../address";
 
@@ -44,21 +44,23 @@ export type PeerAddress =
     { readonly ok: true; readonly address: string } | { readonly ok: false; readonly why: string };
 
 /**
- * Address of the etcd peer and the kubelet: the `privateAddress` input; else `host` if the machine has that address; else the
+ * Address of the etcd peer and the kubelet: the first that the program names (`privateAddress`, `--node-ip`); else `host` if the machine has that address; else the
  * first of its addresses that is `known` already, from state or as a member's or its Node's (a running k0s adds bridges of its
  * own); else the machine's only one (IPv4 before IPv6). With several to choose from, a worker takes the first, because there it only helps
  * to recognise the machine, and a controller is refused: etcd would be stuck with a wrong guess.
  */
 export function peerAddressOf(
     host: Pick<HostFacts, "address" | "addresses">,
-    inputs: Pick<NodeInputs, "privateAddress" | "role">,
+    inputs: Pick<NodeInputs, "privateAddress" | "role"> & Partial<Pick<NodeInputs, "installFlags">>,
     known: readonly string[] = [],
 ): PeerAddress {
     const own = host.addresses.map(normalAddress);
-    if (inputs.privateAddress !== undefined) {
-        const wanted = normalAddress(inputs.privateAddress);
-        if (own.includes(wanted)) return { ok: true, address: wanted };
-        return { ok: false, why: `privateAddress ${wanted} is not an address of the machine, which has ${list(own)}` };
+    const [wanted, ...further] = nodeIps(inputs).map(normalAddress);
+    if (wanted !== undefined) {
+        const missing = [wanted, ...further].find((address) => !own.includes(address));
+        if (missing === undefined) return { ok: true, address: wanted };
+        const input = inputs.privateAddress === undefined ? "--node-ip" : "privateAddress";
+        return { ok: false, why: `${input} ${missing} is not an address of the machine, which has ${list(own)}` };
     }
     if (own.includes(normalAddress(host.address))) return { ok: true, address: normalAddress(host.address) };
     const [recognised] = sharedAddresses(own, known);

@@ -131,6 +131,8 @@ interface Bags {
 
 function replacesNode(property: string, bags: Bags): boolean {
     if (EFFECTS[property] !== "replace" || isWhatRuns(property, bags)) return false;
+    // A worker's address only helps to recognise its machine.
+    if (property === "privateAddress" && bags.news["role"] === "worker") return false;
     return !isDeepStrictEqual(...actual(property, bags));
 }
 
@@ -148,7 +150,7 @@ function actual(property: string, { olds, before, news }: Bags): [before: unknow
         case "nodeName":
             return [olds["nodeName"], news["nodeName"] ?? olds["nodeName"]];
         case "privateAddress":
-            return [addressOf(olds), news["privateAddress"] ?? addressOf(olds)];
+            return [addressOf(olds), primaryOf(news["privateAddress"]) ?? addressOf(olds)];
         // A move of the data directory is reported under its own name.
         case "kubeletRootDir":
             return [kubeletRoot(before), kubeletRoot({ ...news, dataDir: before["dataDir"] })];
@@ -158,7 +160,12 @@ function actual(property: string, { olds, before, news }: Bags): [before: unknow
 }
 
 function addressOf(olds: Bag): unknown {
-    return olds["privateAddress"] ?? olds["peerAddress"] ?? olds["host"];
+    return primaryOf(olds["privateAddress"]) ?? olds["peerAddress"] ?? olds["host"];
+}
+
+/** Of two addresses, one of each family, the first. */
+function primaryOf(privateAddress: unknown): unknown {
+    return typeof privateAddress === "string" ? privateAddress.split(",", 1)[0] : privateAddress;
 }
 
 function kubeletRoot({ kubeletRootDir, dataDir }: Bag): unknown {
@@ -169,8 +176,9 @@ function kubeletRoot({ kubeletRootDir, dataDir }: Bag): unknown {
 function meetsItself(olds: Bag, news: Bag): boolean {
     const addresses = [olds["host"], addressOf(olds)];
     return (
-        addresses.some((address) => stays(address, news["host"]) || stays(address, news["privateAddress"])) ||
-        stays(olds["nodeName"], news["nodeName"])
+        addresses.some(
+            (address) => stays(address, news["host"]) || stays(address, primaryOf(news["privateAddress"])),
+        ) || stays(olds["nodeName"], news["nodeName"])
     );
 }
 

@@ -1,5 +1,5 @@
 import { Deadline } from "../deadline";
-import { memberAt } from "../address";
+import { memberAt, sharedAddresses } from "../address";
 import { memberIdToHex } from "../facts/cluster";
 import { readCluster } from "../facts/cluster-view";
 import type { HostOperation } from "../stages/operation";
@@ -8,15 +8,18 @@ import type { FoundOutputs, NodeOutputs } from "./state";
 
 /** Outputs of a node that is ready: asked afresh, so that they say what is there and not what was meant. */
 export async function foundReady(operation: HostOperation): Promise<FoundOutputs> {
-    const { target, inputs, cluster, peerAddress, kind } = operation;
+    const { target, inputs, cluster, peerAddress, nodeName, kind } = operation;
     const deadline = Deadline.afterSeconds(inputs.timeouts.connect);
     const [host, facts] = await Promise.all([
         target.probe(probePaths(inputs), deadline),
         readCluster(cluster, {}, deadline),
     ]);
     const member = memberAt(facts.members, peerAddress);
+    const node = facts.nodes.find(({ name }) => name === nodeName);
+    const [address = peerAddress] = kind === "worker" ? sharedAddresses(node?.addresses ?? [], host.addresses) : [];
     return {
         ...identity(operation),
+        peerAddress: address,
         status: "ready",
         state: "ready",
         memberId: kind === "controller" && member !== undefined ? memberIdToHex(member.id) : undefined,

@@ -1,4 +1,5 @@
 /** Rules for the texts that end up in Kubernetes or in k0s's command line. Each answers what is wrong, or undefined. */
+import { isDualStack } from "./login-text";
 import { quote } from "./shape";
 
 const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
@@ -66,8 +67,17 @@ export function installFlag(value: string): string | undefined {
     return flag === "--kubelet-extra-args" ? kubeletFlags(value) : undefined;
 }
 
+/** k0s splits them at spaces and takes quotes for a part of a value (k0s 1.36.3, flags.go). */
 function kubeletFlags(value: string): string | undefined {
-    const own = Object.keys(OWN_KUBELET_FLAGS).find((flag) => new RegExp(`[\\s="']${flag}(=|\\s|$)`).test(value));
+    const words = value.slice(value.indexOf("=") + 1).split(/\s+/);
+    if (words.some((word) => /(^|=)["']|["']$/.test(word)))
+        return "--kubelet-extra-args: must hold no quotes, which k0s would hand on as a part of the value";
+    // privateAddress takes both addresses as well; this is how people have them in their files.
+    const isFine = (flag: string): boolean =>
+        flag === "--node-ip" && isDualStack(/--node-ip=(?<both>\S+)/.exec(value)?.groups?.["both"] ?? "");
+    const own = Object.keys(OWN_KUBELET_FLAGS).find(
+        (flag) => new RegExp(`[\\s=]${flag}(=|\\s|$)`).test(value) && !isFine(flag),
+    );
     return own === undefined ? undefined : `${own} cannot be set in --kubelet-extra-args: ${OWN_KUBELET_FLAGS[own]}`;
 }
 

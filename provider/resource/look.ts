@@ -8,6 +8,7 @@ import { isOtherMachine } from "../decide/identity";
 import { nodeNameOf, peerAddressOf } from "../decide/names";
 import type { SilentEtcd, TargetEtcd } from "../decide/plan";
 import { defined } from "../defined";
+import { nodeIps } from "../flags";
 import { ConnectionError, reasonOf, RefusedError, TimeoutError } from "../errors";
 import type { ClusterFacts } from "../facts/cluster";
 import { readCluster } from "../facts/cluster-view";
@@ -125,7 +126,7 @@ function withoutHost(
         otherHostKey: !isUnreachable(failure),
         cluster,
         nodeName,
-        peerAddress: remembered.peerAddress ?? inputs.privateAddress ?? inputs.host,
+        peerAddress: remembered.peerAddress ?? nodeIps(inputs)[0] ?? inputs.host,
         targetEtcd: undefined,
     };
 }
@@ -151,15 +152,18 @@ function addressOf(
 ): string {
     const { peerAddress, machineId } = remembered;
     if (peerAddress !== undefined && isOtherMachine(host, defined({ machineId }))) return peerAddress;
-    return requireAddress(inputs, host, addressesKnown(cluster, nodeName, remembered));
+    const ofNode = cluster.nodes.filter(({ name }) => name === nodeName).flatMap(({ addresses }) => addresses);
+    // A worker is where its kubelet says it is, whatever was thought before there was a Node.
+    const isKnown = inputs.role === "worker" && sharedAddresses(ofNode, host.addresses).length > 0;
+    return requireAddress(inputs, host, isKnown ? ofNode : addressesKnown(cluster, ofNode, remembered));
 }
 
 /** A host that runs k0s has bridges with addresses of their own; the one its node is known by is not among them. */
-function addressesKnown({ members, nodes }: ClusterFacts, nodeName: string, { peerAddress }: Remembered): string[] {
+function addressesKnown({ members }: ClusterFacts, ofNode: readonly string[], { peerAddress }: Remembered): string[] {
     return [
         ...(peerAddress === undefined ? [] : [peerAddress]),
         ...members.flatMap(({ peerHosts }) => peerHosts),
-        ...nodes.filter(({ name }) => name === nodeName).flatMap(({ addresses }) => addresses),
+        ...ofNode,
     ];
 }
 

@@ -13,6 +13,12 @@ describe("names and addresses", () => {
         assert.deepEqual(peerAddressOf(host, inputs, ["10.0.0.9", "10.0.0.3"]), { ok: true, address: "10.0.0.3" });
     });
 
+    it("takes both families from the kubelet's flags as well, the first as the primary one", () => {
+        const installFlags = ["--kubelet-extra-args=--v=2 --node-ip=10.0.0.3,2001:db8::3"];
+        const host = { address: "c3.example", addresses: ["172.17.0.1", "10.0.0.3", "2001:db8::3"] };
+        assert.deepEqual(peerAddressOf(host, { role: "controller", installFlags }), { ok: true, address: "10.0.0.3" });
+    });
+
     it("takes the input, then the override among the flags, then the host's name, in lower case", () => {
         const flags = ["--kubelet-extra-args=--v=2 --hostname-override=Two"];
         assert.equal(nodeNameOf({ hostName: "Three" }, { nodeName: "One", installFlags: flags }), "one");
@@ -32,6 +38,8 @@ describe("names and addresses", () => {
     ])[] = [
         ["the input where the machine has it", "c3.example", addresses, "172.17.0.1", "controller", "172.17.0.1"],
         ["nothing where the machine does not have it", "c3.example", addresses, "10.9.9.9", "controller", undefined],
+        ["the first of both families", "c3.example", addresses, "2001:db8::3,10.0.0.3", "controller", "2001:db8::3"],
+        ["nothing where it lacks the second", "c3.example", addresses, "10.0.0.3,2001:db8::4", "worker", undefined],
         ["the host where the machine has it", "10.0.0.3", addresses, undefined, "controller", "10.0.0.3"],
         [
             "the only address there is",

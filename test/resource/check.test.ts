@@ -162,6 +162,9 @@ describe("check", () => {
         ["triggers", { triggers: "now" }, /must be a list/],
         ["host", { host: "10.0.0.256" }, /must be an IP address/],
         ["privateAddress", { privateAddress: "127.0.0.1" }, /other machines reach/],
+        ["privateAddress", { privateAddress: "10.0.0.12,10.0.0.13" }, /one of each family/],
+        ["privateAddress", { privateAddress: "10.0.0.12,fd00::12,fd00::13" }, /one of each family/],
+        ["privateAddress", { privateAddress: "10.0.0.12,::1" }, /other machines reach/],
         ["privateAddress", { privateAddress: "fe80::1" }, /other machines reach/],
         ["connection.sudoPassword", { connection: { sudoPassword: "a\nb" } }, /single line/],
         ["k0s.downloadUrl", { k0s: { downloadUrl: "https://a/k0s\n" } }, /without spaces and line breaks/],
@@ -200,6 +203,10 @@ describe("check", () => {
         ["--start", /started by this package/],
         ["--kubelet-extra-args=--v=2 --hostname-override=x", /nodeName/],
         ["--kubelet-extra-args=--node-ip=10.0.0.1", /privateAddress/],
+        ["--kubelet-extra-args=--node-ip=10.0.0.1,10.0.0.2", /privateAddress/],
+        ["--kubelet-extra-args=--node-ip=10.0.0.1,fd00::1 --node-labels=a=b", /input labels/],
+        ['--kubelet-extra-args="--v=0"', /no quotes/],
+        ["--kubelet-extra-args=--v=0 --x='y'", /no quotes/],
         ["profile", /--name=value/],
         ["--profile default", /--name=value/],
         ["--profile=a\n--force", /single line/],
@@ -255,5 +262,10 @@ describe("check", () => {
         };
         const rest = { nodeName: "c2.example", privateAddress: "fd00::2", preflight: { minCpus: false } };
         assert.deepEqual(failuresOf({ connection, cluster, ...rest }), {});
+        const both = "--kubelet-extra-args=--node-ip=10.0.0.12,fd00::12 --v=2";
+        assert.deepEqual(failuresOf({ installFlags: [both] }), {});
+        for (const privateAddress of ["10.0.0.12,fd00::12", "fd00::12,10.0.0.12"]) {
+            assert.deepEqual(failuresOf({ privateAddress }), {});
+        }
     });
 });

@@ -126,6 +126,14 @@ describe("diff of names and addresses", () => {
         assert.deepEqual(compare({}, { kubeletRootDir: "/var/lib/k0s/kubelet" }), UPDATE);
     });
 
+    it("keeps a worker whatever address is named for it, and a controller to whose address a second one comes", () => {
+        const named = checked({ privateAddress: "10.9.0.12" }, "worker");
+        assert.deepEqual(diff(stored(checked({}, "worker")), named, silentLog), UPDATE);
+        assert.deepEqual(compare({}, { privateAddress: "10.9.0.12" }).replaces, ["privateAddress"]);
+        assert.deepEqual(compare({}, { privateAddress: "10.0.0.12,fd00::12" }), UPDATE);
+        assert.deepEqual(compare({}, { privateAddress: "fd00::12,10.0.0.12" }).replaces, ["privateAddress"]);
+    });
+
     it("keeps a node whose name or address is no longer given", () => {
         assert.deepEqual(compare({ nodeName: "c2" }, {}), UPDATE);
         assert.deepEqual(compare({ privateAddress: "10.0.0.12" }, {}), UPDATE);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "mocha";
 import { foundHalfMade, foundIn, foundReady } from "../../provider/resource/found";
 import { inputsOf, outputsOf } from "../../provider/resource/state";
-import { address, BINARY, CA, CLUSTER_ID, controllerHost, TOKEN, workerHost } from "../decide/build";
+import { address, BINARY, CA, cluster, CLUSTER_ID, controllerHost, node, TOKEN, workerHost } from "../decide/build";
 import { scene } from "../support/fake-operation";
 import { FOUND, stored } from "../support/node-bags";
 
@@ -28,6 +28,15 @@ describe("the outputs of a node that is ready", () => {
         const hostFacts = workerHost("w1", { apiServer: "https://10.0.0.1:6443" });
         const found = await foundReady(scene({ name: "w1", hostFacts }).operation);
         assert.deepEqual([found.memberId, found.apiServer], [undefined, "https://10.0.0.1:6443"]);
+    });
+
+    it("have a worker's address from its Node, whatever it was taken for before there was one", async () => {
+        const hostFacts = { ...workerHost("w1"), addresses: ["172.17.0.1", address("w1")] };
+        const facts = cluster();
+        const options = { name: "w1", hostFacts, cluster: { ...facts, nodes: [...facts.nodes, node("w1")] } };
+        const { operation } = scene(options);
+        const found = await foundReady({ ...operation, peerAddress: "172.17.0.1" });
+        assert.equal(found.peerAddress, address("w1"));
     });
 
     it("have the version of the program where k0s does not answer", async () => {

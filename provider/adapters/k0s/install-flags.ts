@@ -1,3 +1,4 @@
+import { nodeIps } from "../../flags";
 import type { NodeInputs } from "../../inputs";
 import { CONFIG_PATH, TOKEN_PATH } from "./paths";
 
@@ -30,9 +31,10 @@ function kubeletFlags(inputs: NodeInputs, peerAddress: string): string[] {
     const labels = Object.entries(inputs.labels)
         .filter(([key]) => !RESERVED_LABEL.test(key))
         .map(([key, value]) => `${key}=${value}`);
+    const [, ...further] = nodeIps(inputs);
     const extra = [
         ...(inputs.nodeName === undefined ? [] : [`--hostname-override=${inputs.nodeName}`]),
-        ...(inputs.privateAddress === undefined ? [] : [`--node-ip=${peerAddress}`]),
+        ...(inputs.privateAddress === undefined ? [] : [`--node-ip=${[peerAddress, ...further].join(",")}`]),
         ...inputs.installFlags
             .filter((flag) => flag.startsWith(KUBELET_EXTRA_ARGS))
             .map((flag) => flag.slice(KUBELET_EXTRA_ARGS.length)),

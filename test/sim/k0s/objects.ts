@@ -51,7 +51,7 @@ export function nodeStatus(host: SimHost, { address, name, kubeletVersion }: Nod
     const amount = { cpu: String(cpus), memory: `${memoryMiB * 1024}Ki`, pods: "110" };
     return {
         addresses: [
-            { address, type: "InternalIP" },
+            ...address.split(",").map((one) => ({ address: one, type: "InternalIP" })),
             { address: name, type: "Hostname" },
         ],
         capacity: amount,
