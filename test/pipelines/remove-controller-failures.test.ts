@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "mocha";
 import { ConnectionError } from "../../provider/errors";
-import { cluster, record } from "../decide/build";
+import { address, cluster, record } from "../decide/build";
 import { only } from "../support/fake-calls";
 import { listed } from "../support/fake-etcd";
 import type { Scene } from "../support/fake-operation";
@@ -31,6 +31,25 @@ describe("a controller's removal that goes wrong", () => {
             });
             await assert.rejects(removeC3(world, { howToLeave }), { name: "RefusedError", topic: "quorum" });
             assert.deepEqual(only(world.calls, "kube patch", "etcd removeMember", "kube delete", ...HOST_GONE), []);
+        }
+    });
+
+    it("leaves nothing to k0s that etcd could not commit any more if it stopped first, because another one died meanwhile", async () => {
+        const names = ["c1", "c2", "c3", "c4"];
+        for (const howToLeave of ["spec-leave", "member-remove"] as const) {
+            let alive = true;
+            const { timeouts } = leaving().operation.inputs;
+            const world = leaving({
+                cluster: cluster({}, names),
+                inputs: { timeouts: { ...timeouts, api: 0 } },
+                kube: { setUnschedulable: async () => void (alive = false) },
+                others: (at) => ({ isReady: async () => alive || at !== address("c4") }),
+            });
+            const bySpec = howToLeave === "spec-leave";
+            const why = bySpec ? /etcd could not commit the removal if it stopped first/ : /verifying etcd on .*c4/;
+            await assert.rejects(removeC3(world, { howToLeave }), why);
+            assert.deepEqual(only(world.calls, "etcd removeMember"), bySpec ? [] : ["etcd removeMember f03"]);
+            if (bySpec) assert.deepEqual(only(world.calls, "kube patch", ...HOST_GONE), []);
         }
     });
 

@@ -242,6 +242,17 @@ describe("removing a controller", () => {
         assert.equal(stagesOf(world).at(-1), "post-operation backup");
     });
 
+    it("leaves the lease of another controller alone that has its name by now", async () => {
+        const namesake = member("c9", { name: "c3" });
+        const facts = cluster({ nodes: [...cluster().nodes, node("c9")] });
+        const world = leaving({ cluster: { ...facts, members: [...facts.members, namesake] } });
+        await removeC3(world);
+        assert.deepEqual(
+            only(world.calls, "kube delete"),
+            DELETED.filter((call) => call !== LEASE),
+        );
+    });
+
     it("does only the cluster's side without a host", async () => {
         const world = leaving();
         await removeC3(world, { host: undefined });

@@ -67,7 +67,7 @@ export interface SceneOptions {
     readonly lock?: Partial<HeldLock>;
     readonly begunBefore?: boolean;
     /** API servers of the other controllers. */
-    readonly others?: Partial<Kube>;
+    readonly others?: Partial<Kube> | ((address: string) => Partial<Kube>);
 }
 
 export function scene(options: SceneOptions = {}): Scene {
@@ -120,7 +120,8 @@ export function scene(options: SceneOptions = {}): Scene {
             etcd: fakeEtcd("etcd", calls, etcd, options.etcd),
             config: options.config ?? {},
             apiPort: options.apiPort ?? 6443,
-            kubeAt: () => fakeKube([], kube, options.others),
+            kubeAt: (at) =>
+                fakeKube([], kube, typeof options.others === "function" ? options.others(at) : options.others),
             close: () => undefined,
         },
         clusterFacts,
