@@ -15,6 +15,11 @@ export function normalAddress(address: string): string {
     }
 }
 
+/** As URLs and people write it: `10.0.0.1:6443`, `[fd00::1]:6443`. */
+export function withPort({ host, port }: { readonly host: string; readonly port: number }): string {
+    return `${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
 /** The addresses that occur in both lists. */
 export function sharedAddresses(some: readonly string[], others: readonly string[]): string[] {
     const known = new Set(others.map(normalAddress));

@@ -7,15 +7,13 @@ import { parseK0sYaml } from "../adapters/k0s/yaml";
 import type { Kube } from "../adapters/kube";
 import { type KubeOptions, openKube } from "../adapters/kube/client";
 import { type KubeCredentials, readKubeCredentials } from "../adapters/kube/credentials";
+import { ownServer, RUNTIME_CONFIG } from "../adapters/kube/own-server";
 import type { Deadline } from "../deadline";
 import { hostnameOverride } from "../flags";
 import type { HelperFacts } from "./cluster";
 import type { HostFacts } from "./host";
 import { caFingerprint } from "./host-probe";
 
-/** Written by k0s while it runs; root only (observed.md). */
-const RUNTIME_CONFIG = "/run/k0s/k0s.yaml";
-const DEFAULT_API_PORT = 6443;
 const CONFIG_FLAG = /^(--config|-c)(=|$)/;
 
 /** A cluster, seen through one of its controllers. */
@@ -33,7 +31,7 @@ export interface ClusterConnection {
     readonly config: unknown;
     /** Path of the k0s.yaml that the helper was started with, where that file is gone: `config` is then what is in force. */
     readonly lostConfig?: string;
-    /** Port of the API servers of this cluster; k0s's default 6443. */
+    /** Port of the API servers of this cluster, as the helper's listens. */
     readonly apiPort: number;
     /** The API server at another address, asked from the helper with its certificate. Close it after use. */
     kubeAt(address: string, timeout: number): Kube;
@@ -60,7 +58,7 @@ export class NoCluster extends Unusable {}
 
 interface RuntimeConfig {
     readonly spec?: {
-        readonly nodeConfig?: { readonly spec?: { readonly api?: { readonly port?: number } } };
+        readonly nodeConfig?: unknown;
         readonly k0sVars?: { readonly StartupConfigPath?: string };
     };
 }
@@ -82,14 +80,15 @@ export async function connectController(
         readKubeCredentials(host, dataDir, deadline),
         readYaml(host, RUNTIME_CONFIG, deadline) as Promise<RuntimeConfig | undefined>,
     ]);
-    const apiPort = runtime?.spec?.nodeConfig?.spec?.api?.port ?? DEFAULT_API_PORT;
+    const own = ownServer(runtime?.spec?.nodeConfig, credentials.server);
+    const apiPort = own.port;
     const kubeAt = (address: string, timeout?: number): Kube =>
         clients.kube(host, credentials, {
             server: { host: address, port: apiPort },
             ...(timeout !== undefined && { timeout }),
         });
     const etcd = await clients.etcd(host, dataDir, deadline, {});
-    const kube = kubeAt("127.0.0.1");
+    const kube = kubeAt(own.host);
     const close = (): void => {
         kube.close();
         etcd.close();

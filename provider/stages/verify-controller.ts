@@ -1,6 +1,6 @@
 import { connectEtcd } from "../adapters/etcd/client";
 import { connectKube } from "../adapters/kube/client";
-import { type Deadline, waitFor } from "../deadline";
+import { type Deadline, type Look, waitFor } from "../deadline";
 import { RefusedError } from "../errors";
 import { memberIdToHex } from "../facts/cluster";
 import type { HostOperation } from "./operation";
@@ -60,25 +60,28 @@ export async function waitForEtcdMemberObject(
 
 /** Waits until the new node's own API server is ready and shows the cluster's `kube-system`. */
 export async function waitForApi(operation: HostOperation, deadline: Deadline): Promise<Outcome> {
-    const { target, cluster, inputs } = operation;
-    const server = { host: "127.0.0.1", port: cluster.apiPort };
-    const kube = await connectKube(target, inputs.dataDir, deadline, { server });
-    try {
-        await waitFor<true>({
+    const { target, cluster } = operation;
+    const found = await waitFor<string>({
+        stage: "waiting for the API server",
+        host: target.address,
+        deadline,
+        look: () => clusterShown(operation, deadline),
+    });
+    if (found !== cluster.helperFacts.clusterId) {
+        throw new RefusedError({
             stage: "waiting for the API server",
             host: target.address,
-            deadline,
-            look: async () => ((await kube.isReady("/readyz")) ? { done: true } : { seen: "/readyz is not ok" }),
+            what: `its API server shows cluster ${found}, not ${cluster.helperFacts.clusterId}`,
+            topic: "second-cluster",
         });
-        const found = await kube.clusterId();
-        if (found !== cluster.helperFacts.clusterId) {
-            throw new RefusedError({
-                stage: "waiting for the API server",
-                host: target.address,
-                what: `its API server shows cluster ${found}, not ${cluster.helperFacts.clusterId}`,
-                topic: "second-cluster",
-            });
-        }
+    }
+}
+
+/** Where it listens is read each time: k0s has just started, maybe with another configuration than before. */
+async function clusterShown({ target, inputs }: HostOperation, deadline: Deadline): Promise<Look<string>> {
+    const kube = await connectKube(target, inputs.dataDir, deadline);
+    try {
+        return (await kube.isReady("/readyz")) ? { done: await kube.clusterId() } : { seen: "/readyz is not ok" };
     } finally {
         kube.close();
     }

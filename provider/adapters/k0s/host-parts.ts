@@ -8,10 +8,8 @@ type Rule = (name: string, value: string) => string | undefined;
 
 /** etcd arguments that name this host or its moment of joining; k0s works them out for each host. */
 const HOST_ETCD_ARGS = /^(name|listen-.*|advertise-.*|initial-.*)$/;
-/** API server arguments that hold an address of this host. */
-const HOST_API_ARGS = new Set(["advertise-address", "bind-address"]);
-const ANY_ADDRESS = new Set(["0.0.0.0", "::"]);
-const ON_EVERY_HOST = /^https?:\/\/(0\.0\.0\.0|\[::\]|127\.\d+\.\d+\.\d+|\[::1\]|localhost)(:|\/|$)/;
+/** Addresses that mean the same on every host. */
+const ON_EVERY_HOST = /^(0\.0\.0\.0|::|127\.\d+\.\d+\.\d+|::1|localhost)$/;
 
 /**
  * A controller's k0s.yaml without what belongs to its host (safety.md 17). `dropped`: the settings that were left out, or kept
@@ -23,6 +21,7 @@ export function takeHostParts(config: Tree, ownAddress: string): { readonly drop
         ...changeArgs(api, "spec.api", apiRule),
         ...changeArgs(treeOf(storage)["etcd"], "spec.storage.etcd", etcdRule),
     ];
+    listenAt(api, ownAddress);
     for (const instance of unicastInstances(network)) speakFrom(instance, ownAddress);
     return { dropped };
 }
@@ -37,11 +36,23 @@ export function lacksUnicastPeer(config: unknown, address: string): boolean {
 const etcdRule: Rule = (name, value) => {
     if (!HOST_ETCD_ARGS.test(name)) return value;
     if (name !== "listen-metrics-urls") return undefined;
-    const urls = value.split(",").filter((url) => ON_EVERY_HOST.test(url.trim()));
+    const urls = value.split(",").filter((url) => ON_EVERY_HOST.test(hostOf(url)));
     return urls.length === 0 ? undefined : urls.join(",");
 };
 
-const apiRule: Rule = (name, value) => (HOST_API_ARGS.has(name) && !ANY_ADDRESS.has(value) ? undefined : value);
+const apiRule: Rule = (name, value) => (name === "advertise-address" ? undefined : value);
+
+/** API servers that listen on one address alone do so on every controller, each on its own. */
+function listenAt(api: unknown, ownAddress: string): void {
+    const ownOf = (address: string): string => (ON_EVERY_HOST.test(address) ? address : ownAddress);
+    const { extraArgs, rawArgs } = treeOf(api) as Tree;
+    const bound = treeOf(extraArgs)["bind-address"];
+    if (typeof bound === "string") (extraArgs as Tree)["bind-address"] = ownOf(bound);
+    if (!Array.isArray(rawArgs)) return;
+    (api as Tree)["rawArgs"] = rawArgsIn(rawArgs).flatMap((arg) =>
+        arg.name === "bind-address" ? withValue(arg, ownOf(arg.value ?? "")) : arg.words,
+    );
+}
 
 function changeArgs(component: unknown, at: string, rule: Rule): string[] {
     if (!isTree(component)) return [];
@@ -67,6 +78,10 @@ function changeArgs(component: unknown, at: string, rule: Rule): string[] {
         });
     }
     return changed;
+}
+
+function hostOf(url: string): string {
+    return URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, "") : "";
 }
 
 /** keepalived speaks from its own address to all others: k0s takes none that is its own among the peers (cplb.go, 1.36.3). */

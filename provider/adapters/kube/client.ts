@@ -8,6 +8,7 @@ import { apiError } from "./errors";
 import { evictionIn } from "./eviction";
 import type { Annotations, EtcdMemberPatch, Eviction, Kube, LeaseObject, NewLease, PodObject } from "./index";
 import { MkeClient } from "./mke";
+import { nodeConfigInForce, ownServer, type Server } from "./own-server";
 import {
     microTime,
     parseControlNode,
@@ -18,7 +19,7 @@ import {
     type RawLease,
     type RawObject,
 } from "./parse";
-import { type HttpRequest, type HttpResponse, KubeTransport, type Server } from "./transport";
+import { type HttpRequest, type HttpResponse, KubeTransport } from "./transport";
 
 const NODES = "/api/v1/nodes";
 const ETCD_MEMBERS = "/apis/etcd.k0sproject.io/v1beta1/etcdmembers";
@@ -32,29 +33,35 @@ const CONFLICT = 409;
 const INVALID = 422;
 const LAST_SUCCESS = 299;
 
-const DEFAULT_SERVER: Server = { host: "127.0.0.1", port: 6443 };
 const DEFAULT_TIMEOUT = 10_000;
 
 export interface KubeOptions {
-    /** As seen from the host that the stream starts at; default its own API server, `127.0.0.1:6443`. */
-    readonly server?: Server;
+    /** As seen from the host that the stream starts at. */
+    readonly server: Server;
     /** Milliseconds for one call, dialling included; default 10 000. */
     readonly timeout?: number;
 }
 
-/** Reads the controller's admin credentials and answers a client to its own API server. Nothing is dialled yet. */
+/**
+ * Reads the controller's admin credentials and where its API server listens, and answers a client to that one. Nothing is
+ * dialled yet.
+ */
 export async function connectKube(
     host: HostView,
     dataDir: string,
     deadline: Deadline,
-    options: KubeOptions = {},
+    options: Partial<KubeOptions> = {},
 ): Promise<Kube> {
-    return openKube(host, await readKubeCredentials(host, dataDir, deadline), options);
+    const [credentials, nodeConfig] = await Promise.all([
+        readKubeCredentials(host, dataDir, deadline),
+        nodeConfigInForce(host, deadline),
+    ]);
+    return openKube(host, credentials, { server: ownServer(nodeConfig, credentials.server), ...options });
 }
 
 /** The same with credentials at hand: other controllers accept them as well, they have the same CA. */
-export function openKube(via: HostView, credentials: KubeCredentials, options: KubeOptions = {}): Kube {
-    const { server = DEFAULT_SERVER, timeout = DEFAULT_TIMEOUT } = options;
+export function openKube(via: HostView, credentials: KubeCredentials, options: KubeOptions): Kube {
+    const { server, timeout = DEFAULT_TIMEOUT } = options;
     return new KubeClient(via.address, new KubeTransport(via, server, credentials, timeout));
 }
 

@@ -2,6 +2,7 @@ import { parse } from "yaml";
 import { ConnectionError } from "../../errors";
 import type { Deadline } from "../../deadline";
 import type { HostView } from "../host";
+import { type Server, serverOfUrl } from "./own-server";
 
 /** PEM. The key is all-powerful in its cluster: kept in memory only, never logged. */
 export interface KubeCredentials {
@@ -10,19 +11,23 @@ export interface KubeCredentials {
     readonly key: string;
 }
 
+/** Those of a controller, with what its admin.conf says besides. */
+export interface AdminConf extends KubeCredentials {
+    /** Its own API server, as k0s itself asks it; undefined: admin.conf names none. */
+    readonly server: Server | undefined;
+}
+
 interface Kubeconfig {
-    readonly clusters?: readonly { readonly cluster?: { readonly "certificate-authority-data"?: string } }[];
+    readonly clusters?: readonly {
+        readonly cluster?: { readonly server?: string; readonly "certificate-authority-data"?: string };
+    }[];
     readonly users?: readonly {
         readonly user?: { readonly "client-certificate-data"?: string; readonly "client-key-data"?: string };
     }[];
 }
 
 /** Reads the admin's credentials of a controller, from `<data-dir>/pki/admin.conf`. */
-export async function readKubeCredentials(
-    host: HostView,
-    dataDir: string,
-    deadline: Deadline,
-): Promise<KubeCredentials> {
+export async function readKubeCredentials(host: HostView, dataDir: string, deadline: Deadline): Promise<AdminConf> {
     const path = `${dataDir}/pki/admin.conf`;
     const content = await host.readFile(path, deadline);
     const credentials = content === undefined ? undefined : parseAdminConf(content.toString("utf8"));
@@ -37,14 +42,15 @@ export async function readKubeCredentials(
 }
 
 /** undefined: not a kubeconfig with an embedded CA, client certificate and key. */
-export function parseAdminConf(text: string): KubeCredentials | undefined {
+export function parseAdminConf(text: string): AdminConf | undefined {
     const config = parseQuietly(text);
-    const ca = config?.clusters?.[0]?.cluster?.["certificate-authority-data"];
+    const cluster = config?.clusters?.[0]?.cluster;
+    const ca = cluster?.["certificate-authority-data"];
     const user = config?.users?.[0]?.user;
     const cert = user?.["client-certificate-data"];
     const key = user?.["client-key-data"];
     if (!ca || !cert || !key) return undefined;
-    return { ca: fromBase64(ca), cert: fromBase64(cert), key: fromBase64(key) };
+    return { ca: fromBase64(ca), cert: fromBase64(cert), key: fromBase64(key), server: serverOfUrl(cluster.server) };
 }
 
 /** The parser's own message would quote the file, and the file holds a key. */

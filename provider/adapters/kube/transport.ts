@@ -1,10 +1,12 @@
 import { Agent, type IncomingMessage, request as startRequest, type RequestOptions } from "node:http";
 import type { Duplex } from "node:stream";
 import { connect as connectTls } from "node:tls";
+import { withPort } from "../../address";
 import { Deadline } from "../../deadline";
 import { ConnectionError, messageOf, MkeError } from "../../errors";
 import type { HostView } from "../host";
 import type { KubeCredentials } from "./credentials";
+import type { Server } from "./own-server";
 
 /** In every k0s API server's certificate, whatever address it is asked at; asking for an address would need SNI by IP. */
 const SERVER_NAME = "localhost";
@@ -12,11 +14,6 @@ const SERVER_NAME = "localhost";
 const MAX_CALLS = 4;
 /** Idle connections are given back soon. */
 const IDLE_TIMEOUT = 5000;
-
-export interface Server {
-    readonly host: string;
-    readonly port: number;
-}
 
 export interface HttpRequest {
     readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -117,7 +114,7 @@ export class KubeTransport {
         return new ConnectionError({
             stage: "asking the Kubernetes API",
             host: this.via.address,
-            what: `${method} ${path.split("?")[0]} at ${this.server.host}:${this.server.port}: ${messageOf(cause)}`,
+            what: `${method} ${path.split("?")[0]} at ${withPort(this.server)}: ${messageOf(cause)}`,
             cause,
         });
     }

@@ -81,6 +81,21 @@ describe("the k0s.yaml of a joining controller", () => {
         assert.deepEqual(Object.keys(extraArgs).sort(), ["audit-policy-file", "bind-address"]);
     });
 
+    it("listens on its own address where the helper listens on one, in the words of the helper", () => {
+        const only = { spec: { api: { address: "10.0.0.1", onlyBindToAddress: true } } };
+        assert.deepEqual(joined(undefined, only).spec.api, { address: "10.0.0.2", onlyBindToAddress: true });
+        const api = {
+            extraArgs: { "bind-address": "10.0.0.1" },
+            rawArgs: ["--v=2", "--bind-address", "10.0.0.1", "--bind-address=::1"],
+        };
+        assert.deepEqual(joined(undefined, { spec: { api } }).spec.api, {
+            address: "10.0.0.2",
+            extraArgs: { "bind-address": "10.0.0.2" },
+            rawArgs: ["--v=2", "--bind-address", "10.0.0.2", "--bind-address=::1"],
+        });
+        assert.deepEqual(notesForJoiner({ spec: { api } }, { address: "10.0.0.2" }), []);
+    });
+
     it("lets keepalived speak from the joiner's address", () => {
         const { vrrpInstances } = joined().spec.network.controlPlaneLoadBalancing.keepalived;
         assert.deepEqual(vrrpInstances, [{ unicastSourceIP: "10.0.0.2", unicastPeers: ["10.0.0.1"] }]);

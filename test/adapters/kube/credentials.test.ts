@@ -20,6 +20,7 @@ describe("the admin's credentials of a controller", () => {
             ca: "the CA",
             cert: "the cert",
             key: "the key",
+            server: { host: "localhost", port: 6443 },
         });
     });
 

@@ -98,7 +98,7 @@ describe("the connection to an API server", () => {
                 throw reason;
             },
         });
-        const kube = openKube(host, credentials);
+        const kube = openKube(host, credentials, { server: { host: "127.0.0.1", port: 1 } });
         opened.push(kube);
         await assert.rejects(kube.clusterId(), (error) => error === reason);
     });

@@ -40,12 +40,14 @@ export class ControllerDaemon extends K0sDaemon implements EtcdProcess {
         return this.world.network.route(this.host, other.config.peerAddress, 2380).verdict !== "blocked";
     }
 
-    listener(port: number, fromItself: boolean): ((stream: Duplex) => void) | undefined {
+    listener(port: number, fromItself: boolean, to: string): ((stream: Duplex) => void) | undefined {
         const { servers } = this.world;
-        if (port === this.config.apiPort && this.apiRuns) return (stream) => servers.api(this.host, stream);
+        const { apiPort, joinPort, boundTo } = this.config;
+        if ((port === apiPort || port === joinPort) && boundTo !== undefined && boundTo !== to) return undefined;
+        if (port === apiPort && this.apiRuns) return (stream) => servers.api(this.host, stream);
         if (port === 2379 && fromItself && this.etcdRuns) return (stream) => servers.etcd(this.host, stream);
         if (port === 2380 && this.etcdRuns) return (stream) => this.ignore(stream);
-        if (port === this.config.joinPort && this.apiRuns) return (stream) => this.ignore(stream);
+        if (port === joinPort && this.apiRuns) return (stream) => this.ignore(stream);
         if (port === 10250 && this.kubelet?.running === true) return (stream) => this.ignore(stream);
         return undefined;
     }
@@ -128,7 +130,7 @@ export class ControllerDaemon extends K0sDaemon implements EtcdProcess {
     }
 
     writePki(cluster: SimCluster): void {
-        writeKubernetesPki(this.host, this.config.dataDir, cluster.pki, this.config.apiPort);
+        writeKubernetesPki(this.host, this.config.dataDir, cluster.pki, this.config.localApi);
     }
 
     override later(seconds: number, action: () => void): void {

@@ -26,7 +26,7 @@ export abstract class K0sDaemon implements Daemon {
         return this.host.world;
     }
 
-    abstract listener(port: number, fromItself: boolean): ((stream: Duplex) => void) | undefined;
+    abstract listener(port: number, fromItself: boolean, to: string): ((stream: Duplex) => void) | undefined;
 
     prepare(): void {
         this.host.files.write("/run/k0s/k0s.yaml.lock", "");

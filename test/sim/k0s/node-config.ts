@@ -12,6 +12,8 @@ export interface RawConfig {
             readonly externalAddress?: string;
             readonly port?: number;
             readonly k0sApiPort?: number;
+            readonly onlyBindToAddress?: boolean;
+            readonly extraArgs?: Readonly<Record<string, string>> | null;
         } | null;
         readonly storage?: { readonly etcd?: { readonly peerAddress?: string } | null } | null;
         readonly network?: {
@@ -43,6 +45,10 @@ export interface NodeConfig {
     readonly apiPort: number;
     /** Of the API that controllers join through. */
     readonly joinPort: number;
+    /** The one address that its API servers listen on; undefined: on all (api.go, 1.36.3). */
+    readonly boundTo: string | undefined;
+    /** What k0s itself asks, and admin.conf names. */
+    readonly localApi: string;
     readonly externalAddress: string | undefined;
     readonly peerAddress: string;
     readonly nodeName: string;
@@ -66,6 +72,7 @@ export function nodeConfigOf(unit: Unit): NodeConfig {
     const dataDir = value("data-dir") ?? "/var/lib/k0s";
     const raw = readConfig(host, configPath);
     const apiAddress = raw.spec?.api?.address ?? host.address;
+    const { port: apiPort = 6443, onlyBindToAddress } = raw.spec?.api ?? {};
     const kubelet = value("kubelet-extra-args") ?? "";
     return {
         version: versionOfProgram(host.files.read(args[0] ?? "")) ?? "v0.0.0",
@@ -73,8 +80,10 @@ export function nodeConfigOf(unit: Unit): NodeConfig {
         kubeletRootDir: value("kubelet-root-dir") ?? `${dataDir}/kubelet`,
         configPath,
         apiAddress,
-        apiPort: raw.spec?.api?.port ?? 6443,
+        apiPort,
         joinPort: raw.spec?.api?.k0sApiPort ?? 9443,
+        boundTo: boundTo(raw, apiAddress),
+        localApi: `https://${onlyBindToAddress === true ? urlHost(apiAddress) : "localhost"}:${apiPort}`,
         externalAddress: raw.spec?.api?.externalAddress,
         peerAddress: raw.spec?.storage?.etcd?.peerAddress ?? host.address,
         nodeName: (/--hostname-override[= ](\S+)/.exec(kubelet)?.[1] ?? host.hostName).trim().toLowerCase(),
@@ -135,6 +144,17 @@ export function tokenServer(
     if (isIP(externalAddress) !== 0) return { host: externalAddress, port };
     const url = new URL(`https://${externalAddress}`);
     return { host: url.hostname.replace(/^\[|\]$/g, ""), port: url.port === "" ? port : Number(url.port) };
+}
+
+function boundTo({ spec }: RawConfig, apiAddress: string): string | undefined {
+    const { onlyBindToAddress, extraArgs } = spec?.api ?? {};
+    const bound = extraArgs?.["bind-address"] ?? (onlyBindToAddress === true ? apiAddress : undefined);
+    return bound === "0.0.0.0" || bound === "::" ? undefined : bound;
+}
+
+/** An address as it stands in a URL. */
+export function urlHost(address: string): string {
+    return address.includes(":") ? `[${address}]` : address;
 }
 
 /** Its first document, as YAML 1.1. Throws Error on what is not YAML. */

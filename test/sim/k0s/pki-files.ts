@@ -6,13 +6,13 @@ import { type ClusterPki, kubeconfig } from "../model/pki";
 const NOT_A_KEY = "-----BEGIN PRIVATE KEY-----\nc2ltdWxhdGVk\n-----END PRIVATE KEY-----\n";
 
 /** The cluster's CA and what k0s makes with it before it joins etcd (`rejoin-wiped-host.txt`). */
-export function writeKubernetesPki(host: SimHost, dataDir: string, pki: ClusterPki, apiPort: number): void {
+export function writeKubernetesPki(host: SimHost, dataDir: string, pki: ClusterPki, localApi: string): void {
     const write = (name: string, content: string): void => host.files.write(`${dataDir}/pki/${name}`, content, 0o640);
     write("ca.crt", pki.ca);
     for (const name of ["ca.key", "sa.key", "front-proxy-ca.key", "server.key", "k0s-api.key"]) write(name, NOT_A_KEY);
     write("admin.crt", pki.admin.cert);
     write("admin.key", pki.admin.key);
-    write("admin.conf", kubeconfig(`https://localhost:${apiPort}`, pki.ca, pki.admin));
+    write("admin.conf", kubeconfig(localApi, pki.ca, pki.admin));
     write("server.crt", pki.apiServer.cert);
 }
 

@@ -100,10 +100,10 @@ export class SimHost {
         this.acceptSsh = accept;
     }
 
-    /** What takes connections on that port, if anything does. */
-    listener(port: number, fromItself: boolean): Accept | undefined {
+    /** What takes connections on that port, if anything does. `to`: the address they are made to. */
+    listener(port: number, fromItself: boolean, to: string): Accept | undefined {
         if (port === SSH_PORT) return this.acceptSsh;
-        return this.units.daemon?.listener(port, fromItself);
+        return this.units.daemon?.listener(port, fromItself, to);
     }
 
     drops(from: SimHost | undefined, port: number): boolean {

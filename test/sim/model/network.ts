@@ -42,12 +42,13 @@ export class Network {
     /** `from` undefined: from outside, through the bastion. */
     route(from: SimHost | undefined, address: string, port: number): Route {
         if (from !== undefined && !from.powered) return { verdict: "blocked", host: undefined };
-        if (from !== undefined && isLoopback(address)) return this.arrive(from, port, true);
+        if (from !== undefined && isLoopback(address)) return this.arrive(from, port, true, address);
         const balancer = this.balancers.get(address);
         if (balancer !== undefined) return this.balanced(from, balancer.hosts, balancer.ports[port] ?? port);
         const host = this.machines.get(address) ?? this.named(address);
         if (host === undefined || !host.powered || host.drops(from, port)) return { verdict: "blocked", host };
-        return this.arrive(host, port, host === from);
+        const to = host.addresses.includes(address) ? address : host.address;
+        return this.arrive(host, port, host === from, to);
     }
 
     private balanced(from: SimHost | undefined, backends: readonly SimHost[], port: number): Route {
@@ -55,8 +56,8 @@ export class Network {
         return routes.find(({ verdict }) => verdict === "open") ?? { verdict: "refused", host: undefined };
     }
 
-    private arrive(host: SimHost, port: number, fromItself: boolean): Route {
-        const accept = host.listener(port, fromItself);
+    private arrive(host: SimHost, port: number, fromItself: boolean, to: string): Route {
+        const accept = host.listener(port, fromItself, to);
         return accept === undefined ? { verdict: "refused", host } : { verdict: "open", host, accept };
     }
 

@@ -11,7 +11,7 @@ export interface Daemon {
     readonly invocationId: string;
     /** The status socket answers. */
     readonly statusAnswers: boolean;
-    listener(port: number, fromItself: boolean): ((stream: Duplex) => void) | undefined;
+    listener(port: number, fromItself: boolean, to: string): ((stream: Duplex) => void) | undefined;
     /** What every start writes to the host first. */
     prepare(): void;
     start(): void;
