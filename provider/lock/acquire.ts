@@ -147,7 +147,7 @@ async function take(
         const existing = await kube().lease(LOCK_NAMESPACE, name);
         if (existing?.holder === holder) return hold(existing);
         const taken = await (existing === undefined
-            ? kube().createLease(newLease(name, holder, timing.durationSeconds))
+            ? kube().createLease(newLease(name, holder, timing.durationSeconds, acquisition.kind))
             : takeOver(acquisition, existing, observer));
         if (taken === "blocked" && existing !== undefined) {
             return blockedBy(existing, observer.isStale(existing), observer);
@@ -158,14 +158,16 @@ async function take(
 }
 
 async function takeOver(
-    { kube, holder, timing, log }: Acquisition,
+    { kube, holder, timing, log, kind }: Acquisition,
     lease: LeaseObject,
     observer: LeaseObserver,
 ): Promise<LeaseObject | undefined | "blocked"> {
     const wasHeld = !isFree(lease);
     if (wasHeld && !(observer.isStale(lease) && observer.mayAdopt(lease))) return "blocked";
     const now = microTime(new Date(timing.clock.wall()));
-    const taken = await kube().replaceLease(takenOver(lease, holder, timing.durationSeconds, now));
+    const taken = await kube().replaceLease(
+        takenOver(lease, { holder, durationSeconds: timing.durationSeconds, kind }, now),
+    );
     if (wasHeld && taken !== undefined) {
         log.line(`took over the lock ${lease.name} of ${lease.holder}, which does not renew it any more`);
     }

@@ -49,10 +49,15 @@ export async function withLock<T>(request: LockRequest, action: (held: HeldLock)
     const what = "drain" in kind ? "to drain" : "to end";
     const queueing = (ahead: number): void => log.line(`waiting for ${ahead} other operation(s) of this run ${what}`);
     if ("drain" in kind) return taking(`${clusterId} drain`, kind.drain, queueing, () => locked(request, action));
-    return exclusively(`${clusterId} ${leaseNameOf(kind)}`, queueing, async () => {
+    const run = async (): Promise<T> => {
         request.proceed?.();
         return locked(request, action);
-    });
+    };
+    const { machine } = kind;
+    // Always in this order: the name, then the machine.
+    return exclusively(`${clusterId} ${leaseNameOf(kind)}`, queueing, () =>
+        machine === undefined ? run() : exclusively(`machine ${machine}`, queueing, run),
+    );
 }
 
 async function locked<T>(request: LockRequest, action: (held: HeldLock) => Promise<T>): Promise<T> {

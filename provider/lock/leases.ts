@@ -8,7 +8,9 @@ const LOCK_LABEL = "app.kubernetes.io/managed-by";
 const LOCK_LABEL_VALUE = "pulumi-mke";
 /** Which process holds it. */
 const PROCESS_ANNOTATION = "pulumi-mke/process";
-/** The same for people: machine and process id. */
+/** Machine id of the host that its holder works on. */
+const MACHINE_ANNOTATION = "pulumi-mke/machine";
+/** Who holds it, for people: machine and process id. */
 export const PLACE_ANNOTATION = "pulumi-mke/held-from";
 
 /**
@@ -17,8 +19,10 @@ export const PLACE_ANNOTATION = "pulumi-mke/held-from";
  */
 export type LockKind = OperationLock | { readonly drain: number };
 
-/** The lock that an operation works under. */
-export type OperationLock = { readonly controlPlane: true } | { readonly node: string };
+/** The lock that an operation works under. `machine`: machine id of its host, which nobody else works on meanwhile. */
+export type OperationLock = ({ readonly controlPlane: true } | { readonly node: string }) & {
+    readonly machine?: string;
+};
 
 const NODE_PREFIX = "pulumi-mke-node-";
 const DRAIN_PREFIX = "pulumi-mke-drain-";
@@ -56,26 +60,35 @@ export function markEnded(holder: string): void {
     living.delete(holder);
 }
 
-export function newLease(name: string, holder: string, durationSeconds: number): NewLease {
+export function newLease(name: string, holder: string, durationSeconds: number, kind: LockKind): NewLease {
     return {
         namespace: LOCK_NAMESPACE,
         name,
         holder,
         durationSeconds,
         labels: { [LOCK_LABEL]: LOCK_LABEL_VALUE },
-        annotations: processAnnotations(),
+        annotations: annotationsOf(kind),
     };
 }
 
 /** The Lease of an earlier holder, taken over. Its operation record stays: it tells what was interrupted. */
-export function takenOver(lease: LeaseObject, holder: string, durationSeconds: number, now: string): LeaseObject {
+export function takenOver(
+    lease: LeaseObject,
+    {
+        holder,
+        durationSeconds,
+        kind,
+    }: { readonly holder: string; readonly durationSeconds: number; readonly kind: LockKind },
+    now: string,
+): LeaseObject {
+    const { [MACHINE_ANNOTATION]: _, ...annotations } = lease.annotations;
     return {
         ...lease,
         holder,
         durationSeconds,
         acquireTime: now,
         labels: { ...lease.labels, [LOCK_LABEL]: LOCK_LABEL_VALUE },
-        annotations: { ...lease.annotations, ...processAnnotations() },
+        annotations: { ...annotations, ...annotationsOf(kind) },
     };
 }
 
@@ -90,14 +103,17 @@ export function isFree(lease: LeaseObject): boolean {
 }
 
 /**
- * Does that Lease keep us from taking ours? One node against another never; a node against the control plane only between
- * processes, because within one they queue where they must. Turns to drain count against each other and nothing else.
+ * Does that Lease keep us from taking ours? One node against another only where both are about one machine; a node against
+ * the control plane only between processes, because within one they queue where they must. Turns to drain count against each
+ * other and nothing else.
  */
 export function conflicts(kind: LockKind, lease: LeaseObject): boolean {
     if (isFree(lease)) return false;
     const isTurn = lease.name.startsWith(DRAIN_PREFIX);
     if ("drain" in kind || isTurn) return "drain" in kind && isTurn;
-    if (lease.name === leaseNameOf(kind) || isHeldHere(lease)) return false;
+    if (lease.name === leaseNameOf(kind)) return false;
+    if (kind.machine !== undefined && lease.annotations[MACHINE_ANNOTATION] === kind.machine) return true;
+    if (isHeldHere(lease)) return false;
     return !("node" in kind) || lease.name === CONTROL_PLANE_LEASE;
 }
 
@@ -119,6 +135,10 @@ export function nameOf(kind: LockKind): string {
     return "drain" in kind ? "to drain" : leaseNameOf(kind);
 }
 
-function processAnnotations(): Record<string, string> {
-    return { [PROCESS_ANNOTATION]: PROCESS_ID, [PLACE_ANNOTATION]: `${hostname()}, process ${process.pid}` };
+function annotationsOf(kind: LockKind): Record<string, string> {
+    return {
+        [PROCESS_ANNOTATION]: PROCESS_ID,
+        [PLACE_ANNOTATION]: `${hostname()}, process ${process.pid}`,
+        ...("drain" in kind || kind.machine === undefined ? {} : { [MACHINE_ANNOTATION]: kind.machine }),
+    };
 }

@@ -16,7 +16,7 @@ import { undoJoin } from "../pipelines/undo-join";
 import { decideAdd, decideSettled, type Knowledge, refuseIfSaid } from "./decide";
 import { look, type Remembered } from "./look";
 import type { Session } from "./session";
-import { decideBeforeLock, onHost, operationOf } from "./under-lock";
+import { decideBeforeLock, type Locked, nodeAndMachine, onHost, operationOf } from "./under-lock";
 
 /** What an add is about, from the program and from state. */
 export interface Addition {
@@ -31,7 +31,7 @@ export interface Addition {
 }
 
 /** The first look and decision, without a lock: "report, fail" ends here with nothing written (safety.md 7). */
-export async function foreseeAdd({ session, knowledge, remembered }: Addition): Promise<string> {
+export async function foreseeAdd({ session, knowledge, remembered }: Addition): Promise<Locked> {
     const { situation } = await decideBeforeLock(session, () =>
         decideSettled(
             session,
@@ -39,7 +39,7 @@ export async function foreseeAdd({ session, knowledge, remembered }: Addition): 
             (seen) => decideAdd(session, seen, knowledge),
         ),
     );
-    return situation.nodeName;
+    return nodeAndMachine(situation, {});
 }
 
 /**

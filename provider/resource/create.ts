@@ -19,8 +19,8 @@ export async function create(kind: NodeKind, inputs: NodeInputs): Promise<{ id: 
         return await withWorkingSession(kind, inputs, {}, async (session, started) => {
             const mark = { token };
             const addition: Addition = { kind, session, mark, knowledge: { state: mark }, remembered: {} };
-            const nodeName = await foreseeAdd(addition);
-            return underLock(kind, session, nodeName, async (held) => {
+            const found = await foreseeAdd(addition);
+            return underLock(kind, session, found, async (held) => {
                 const done = await performAdd(addition, held, (operation) => {
                     begun = operation;
                     started();

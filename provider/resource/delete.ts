@@ -14,7 +14,7 @@ import { withPermissions } from "./permissions";
 import { type Session, withSession } from "./session";
 import { inputsOf, type NodeOutputs } from "./state";
 import { actUndisturbed, decideAfter, endBefore, endBeforeLast, type Removal, whileRemoving } from "./this-run";
-import { decideBeforeLock, interruptedBefore, operationOf, underLock, withHost } from "./under-lock";
+import { decideBeforeLock, interruptedBefore, nodeAndMachine, operationOf, underLock, withHost } from "./under-lock";
 
 const STRANDED: Topic = "stranded-workers";
 
@@ -70,7 +70,9 @@ async function removeAfter(
         session.log.line(plan.why);
         return;
     }
-    await underLock(kind, session, situation.nodeName, (held) => removeUnderLock(kind, session, outs, held, started));
+    await underLock(kind, session, nodeAndMachine(situation, outs), (held) =>
+        removeUnderLock(kind, session, outs, held, started),
+    );
 }
 
 /** Workers that would be stranded may be on their way out; nothing else that is refused passes with them. */

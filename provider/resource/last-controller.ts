@@ -34,7 +34,7 @@ export async function removeLastController(
 ): Promise<void> {
     const { inputs, log } = session;
     if (!(await readyToEnd(session, outs, others))) return;
-    await underLock("controller", session, outs.nodeName, async (held) => {
+    await underLock("controller", session, outs, async (held) => {
         const situation = await look(session, outs, held.lease);
         const { allowed, otherNodes } = isEnd(session, outs, situation);
         if (otherNodes.length > 0) throw nodesLeft(inputs.host, otherNodes);

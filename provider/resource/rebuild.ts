@@ -1,6 +1,7 @@
 import { isOtherMachine } from "../decide/identity";
 import { nodeNameOf } from "../decide/names";
 import { defined } from "../defined";
+import type { HostFacts } from "../facts/host";
 import type { NodeKind } from "../inputs";
 import { RefusedError } from "../errors";
 import type { HeldLock } from "../lock";
@@ -66,10 +67,16 @@ async function addAgain(
         remembered: isNew ? {} : olds,
     };
     const add = async (lock: HeldLock): Promise<FoundOutputs> => foundReady(await performAdd(addition, lock, begun));
-    const nodeName = isNew ? nodeNameOf(host, session.inputs) : olds.nodeName;
+    const nodeName = host === undefined ? olds.nodeName : nameAgain(session, olds, host);
     // A worker's lock goes by its name, and a new machine may have another one.
-    if (kind === "controller" || nodeName === olds.nodeName) return add(held);
-    return underLock(kind, session, nodeName, add);
+    if (nodeName === olds.nodeName) return add(held);
+    return underLock(kind, session, { nodeName, machineId: host?.machineId }, add);
+}
+
+/** The name that a worker's lock goes by in the second half: a new machine may have another one. */
+export function nameAgain({ inputs }: Session, { machineId, nodeName }: NodeOutputs, host: HostFacts): string {
+    const isNew = inputs.role === "worker" && isOtherMachine(host, defined({ machineId }));
+    return isNew ? nodeNameOf(host, inputs) : nodeName;
 }
 
 /** Refuses before the lock what could not be rebuilt; nothing is written. */

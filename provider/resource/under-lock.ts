@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { machineOf } from "../adapters/host/machine";
+import { isOtherMachine } from "../decide/identity";
 import { isRefusal, type Refusal, type Topic } from "../decide/refusal";
+import { defined } from "../defined";
 import type { HostFacts, OperationRecord } from "../facts/host";
 import type { NodeKind } from "../inputs";
 import { type HeldLock, type LockKind, type LockRequest, type OperationLock, withLock } from "../lock";
@@ -13,16 +15,16 @@ import { expectHelper } from "./this-run";
 
 /**
  * Runs the action under the lock of its kind: controllers share one, so that membership changes one at a time; workers have
- * one for each node name (safety.md 14).
+ * one for each node name. It covers the machine that the look found, too (safety.md 14).
  */
 export function underLock<T>(
     kind: NodeKind,
     session: Session,
-    nodeName: string,
+    { nodeName, machineId }: Locked,
     action: (held: HeldLock) => Promise<T>,
 ): Promise<T> {
     const proceed = expectHelper(session.cluster.helper.address);
-    return withLock({ ...requestFor(session, lockKindOf(kind, nodeName)), proceed }, action);
+    return withLock({ ...requestFor(session, lockKindOf(kind, nodeName, machineId)), proceed }, action);
 }
 
 function requestFor({ inputs, cluster, log }: Session, kind: LockKind): LockRequest {
@@ -38,8 +40,25 @@ function requestFor({ inputs, cluster, log }: Session, kind: LockKind): LockRequ
     };
 }
 
-function lockKindOf(kind: NodeKind, nodeName: string): OperationLock {
-    return kind === "controller" ? { controlPlane: true } : { node: nodeName };
+function lockKindOf(kind: NodeKind, nodeName: string, machineId?: string): OperationLock {
+    const machine = machineId === undefined || machineId === "" ? {} : { machine: machineId };
+    return { ...(kind === "controller" ? { controlPlane: true } : { node: nodeName }), ...machine };
+}
+
+/** What an operation works on: two with one name, or with one machine, take turns. */
+export interface Locked {
+    readonly nodeName: string;
+    /** undefined: the machine is not touched under this lock. */
+    readonly machineId?: string | undefined;
+}
+
+/** The node, and its machine unless state knows that it was another one: that one is none of the node's. */
+export function nodeAndMachine(
+    { nodeName, host }: Situation,
+    state: { readonly machineId?: string | undefined },
+): Locked {
+    const isOther = host !== undefined && isOtherMachine(host, defined({ machineId: state.machineId }));
+    return { nodeName, machineId: isOther ? undefined : host?.machineId };
 }
 
 /** What an interrupted operation left in the lock, for the first look; nothing for a node whose name is not known yet. */

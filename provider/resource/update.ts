@@ -21,10 +21,10 @@ import { decideRepair, decideSettled, hasBegun, type Knowledge, knowledgeOf, ref
 import { changedInputs, isStoredOnly } from "./diff";
 import { foundHalfMade, foundIn, foundReady } from "./found";
 import { look, type Situation } from "./look";
-import { foreseeRebuild, rebuildNode } from "./rebuild";
+import { foreseeRebuild, nameAgain, rebuildNode } from "./rebuild";
 import { type Session, withWorkingSession } from "./session";
 import { type FoundOutputs, InitFailure, inputsOf, type NodeOutputs, outputsOf } from "./state";
-import { interruptedBefore, operationOf, underLock, withHost } from "./under-lock";
+import { interruptedBefore, type Locked, operationOf, underLock, withHost } from "./under-lock";
 
 /**
  * Brings a node to what the program says: finishes an add that did not reach its end, repairs what drifted, and applies
@@ -59,8 +59,8 @@ function onlyStores(olds: NodeOutputs, news: NodeInputs): boolean {
 
 async function resumeAdd(updating: Updating): Promise<FoundOutputs> {
     const { kind, session } = updating;
-    const nodeName = await foreseeAdd(additionOf(updating));
-    return underLock(kind, session, nodeName, (held) => finishAdd(updating, held));
+    const found = await foreseeAdd(additionOf(updating));
+    return underLock(kind, session, found, (held) => finishAdd(updating, held));
 }
 
 function additionOf({ kind, session, olds }: Updating): Addition {
@@ -101,7 +101,7 @@ async function bringInLine(updating: Updating): Promise<FoundOutputs> {
     const left = await interruptedBefore(kind, session, olds.nodeName);
     const first = await lookAndDecide(session, olds, left);
     if (first.plan.action === "rebuild") await foreseeRebuild(session, first.situation, first.knowledge);
-    return underLock(kind, session, first.situation.nodeName, async (held) => {
+    return underLock(kind, session, lockedFor(session, olds, first.situation), async (held) => {
         const second = await lookAndDecide(session, olds, held.found ?? left, held);
         switch (second.plan.action) {
             case "finish":
@@ -112,6 +112,12 @@ async function bringInLine(updating: Updating): Promise<FoundOutputs> {
                 return repair(updating, held, second);
         }
     });
+}
+
+/** The machine, too, unless it is a new one with a name of its own: that name is locked before the machine, for the second half. */
+function lockedFor(session: Session, olds: NodeOutputs, { host, nodeName }: Situation): Locked {
+    const isRenamed = host !== undefined && nameAgain(session, olds, host) !== nodeName;
+    return { nodeName, machineId: isRenamed ? undefined : host?.machineId };
 }
 
 function rebuild(updating: Updating, held: HeldLock, { plan: { drift }, ...seen }: Decided): Promise<FoundOutputs> {

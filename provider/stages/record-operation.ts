@@ -3,7 +3,8 @@ import { defined } from "../defined";
 import { memberIdToHex } from "../facts/cluster";
 import { givenFlags } from "../decide/flag-drift";
 import { markerOf } from "../decide/identity";
-import type { OperationRecord, PutOnHost } from "../facts/host";
+import { OtherMachineError } from "../errors";
+import type { HostMarker, OperationRecord, PutOnHost } from "../facts/host";
 import type { HostOperation, Machine, Operation } from "./operation";
 import type { Outcome } from "./stage";
 
@@ -30,27 +31,39 @@ export async function markHost(
     record: OperationRecord | undefined,
     deadline: Deadline,
 ): Promise<Outcome> {
-    const { inputs, cluster, hostFacts, progress } = operation;
+    const { progress } = operation;
     if (record === undefined) await takeOverRecord(operation);
+    const wasChanged = progress.hostChanged;
+    // Where the end of the writing is not seen, the marker may be there.
     progress.hostChanged = true;
     const put = putOn(operation);
-    const flags = flagsOf(operation);
-    await operation.target.writeMarker(
-        {
-            version: 1,
-            owner: inputs.owner,
-            token: operation.token,
-            role: operation.kind,
-            nodeName: operation.nodeName,
-            clusterId: cluster.helperFacts.clusterId,
-            machineId: hostFacts.machineId,
-            ...defined({ operation: record }),
-            ...(flags.length === 0 ? {} : { flags }),
-            ...defined({ put }),
-        },
-        deadline,
-    );
+    try {
+        await operation.target.writeMarker(markerFor(operation, record, put), deadline);
+    } catch (error) {
+        if (error instanceof OtherMachineError) progress.hostChanged = wasChanged;
+        throw error;
+    }
     progress.marked = { record, put };
+}
+
+function markerFor(
+    operation: HostOperation,
+    record: OperationRecord | undefined,
+    put: PutOnHost | undefined,
+): HostMarker {
+    const { inputs, cluster, hostFacts } = operation;
+    const flags = flagsOf(operation);
+    return {
+        version: 1,
+        owner: inputs.owner,
+        token: operation.token,
+        role: operation.kind,
+        nodeName: operation.nodeName,
+        clusterId: cluster.helperFacts.clusterId,
+        machineId: hostFacts.machineId,
+        ...defined({ operation: record, put }),
+        ...(flags.length === 0 ? {} : { flags }),
+    };
 }
 
 /** Those of another owner, or of an earlier node on this host, are none of ours. */

@@ -63,6 +63,12 @@ describe("a lock that is held", () => {
         assert.equal(scene.leases.get(CONTROL_PLANE)?.holder, "a thief");
     });
 
+    it("is lost when its Lease was deleted and made again, also with our holder in it", async () => {
+        const { held } = await scene.start(scene.controlPlane());
+        scene.leases.put({ name: CONTROL_PLANE, holder: held?.lease.holder ?? "", uid: "made again" });
+        await assert.rejects(held?.prove() ?? Promise.resolve(), LockError);
+    });
+
     it("survives an annotation that somebody else writes", async () => {
         const { held } = await scene.start(scene.controlPlane());
         const lease = scene.leases.get(CONTROL_PLANE);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "mocha";
 import { Deadline } from "../../provider/deadline";
-import { LockError, RefusedError } from "../../provider/errors";
+import { ConnectionError, LockError, OtherMachineError, RefusedError } from "../../provider/errors";
 import type { HostMarker } from "../../provider/facts/host";
 import { readApiServer } from "../../provider/stages/api-server";
 import { markNode, reconcileLabels } from "../../provider/stages/mark-node";
@@ -33,6 +33,19 @@ describe("the record of an operation", () => {
         const world = scene({ lock: { record: () => Promise.reject(lost) } });
         await assert.rejects(recordInLock(world.operation, recordOf(world.operation, "add")), lost);
         assert.deepEqual(world.calls, ["lock record add"]);
+    });
+});
+
+describe("our mark on a host", () => {
+    it("leaves a host unchanged where another machine, or another mark, was met", async () => {
+        for (const [thrown, changed] of [
+            [new OtherMachineError({ stage: "marking", what: "another machine" }), false],
+            [new ConnectionError({ stage: "marking", what: "cut off" }), true],
+        ] as const) {
+            const { operation } = scene({ target: { writeMarker: () => Promise.reject(thrown) } });
+            await assert.rejects(markHost(operation, recordOf(operation, "add"), soon()), thrown);
+            assert.equal(operation.progress.hostChanged, changed);
+        }
     });
 });
 

@@ -59,7 +59,7 @@ export class MachineGuard {
             stage,
             host,
             isOther ? `machine ${nameOf(machineId)}` : `a machine ${markedBy(token)}`,
-            isOther ? `machine ${decided}` : `one ${markedBy(this.tokens?.at(-1) ?? "")}`,
+            isOther ? `machine ${decided}` : `one ${markedBy(this.tokens?.[0] ?? "")}`,
         );
     }
 }
