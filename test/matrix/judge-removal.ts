@@ -14,7 +14,6 @@ const WRITES: Readonly<Partial<Record<RemoveStep, readonly Write[]>>> = {
     "delete-node": ["delete-node"],
     reset: ["reset"],
     folders: ["folders"],
-    nothing: ["mke-config"],
 };
 
 /** What of an ended removal is not what the words and the listed deviations ask for, a sentence each. */
@@ -27,11 +26,13 @@ export function judgeRemoval(
     const steps = words.map((step) => insteadOf(step, deviations));
     const seen = milestonesSince(world, start);
     const called = steps.flatMap((step) => WRITES[step] ?? []);
-    const judgement = judgeWrites(world, called, deviations, start);
-    if (steps.includes("nothing")) return [...judgement, ...leftovers(world, [])];
+    if (steps.includes("nothing")) {
+        const listed: Effect = { adds: ["mke-config"], always: true };
+        return [...judgeWrites(world, [], [...deviations, listed], start), ...leftovers(world, [])];
+    }
     const added = deviations.flatMap((effect) => ("adds" in effect && effect.always ? effect.adds : []));
     return [
-        ...judgement,
+        ...judgeWrites(world, called, deviations, start),
         ...steps.filter((step) => !seen.has(step)).map((step) => `${step} did not happen`),
         ...misordered(steps, seen, deviations),
         ...leftovers(world, [...called, ...added]),
