@@ -14,6 +14,7 @@ export const TOPICS = [
     "unknown-state",
     "ghost-member",
     "second-cluster",
+    "storage",
     "quorum",
     "stranded-workers",
     "lock-held",

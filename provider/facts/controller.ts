@@ -13,6 +13,7 @@ import { hostnameOverride } from "../flags";
 import type { HelperFacts } from "./cluster";
 import type { HostFacts } from "./host";
 import { caFingerprint } from "./host-probe";
+import { requireOwnEtcd } from "./storage";
 
 const CONFIG_FLAG = /^(--config|-c)(=|$)/;
 
@@ -80,6 +81,7 @@ export async function connectController(
         readKubeCredentials(host, dataDir, deadline),
         readYaml(host, RUNTIME_CONFIG, deadline) as Promise<RuntimeConfig | undefined>,
     ]);
+    requireOwnEtcd(host.address, facts.status, runtime?.spec?.nodeConfig);
     const own = ownServer(runtime?.spec?.nodeConfig, credentials.server);
     const apiPort = own.port;
     const kubeAt = (address: string, timeout?: number): Kube =>

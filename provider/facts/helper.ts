@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import type { HostView } from "../adapters/host";
 import { connectKube } from "../adapters/kube/client";
 import { before, type Deadline } from "../deadline";
+import { defined } from "../defined";
 import { ConnectionError, MkeError, reasonOf, RefusedError } from "../errors";
 import { sharedAddresses } from "../address";
 import type { Connection, ControllerAddress } from "../inputs";
@@ -9,6 +10,7 @@ import type { Log } from "../log";
 import { agreed, FINDING_HELPER } from "./agreement";
 import { type ClusterConnection, connectController, type ControllerClients, NoCluster, Unusable } from "./controller";
 import type { HostFacts } from "./host";
+import { UnsupportedStorageError } from "./storage";
 
 export type { ClusterConnection } from "./controller";
 
@@ -58,6 +60,8 @@ interface Skipped {
     /** It may be there later without anybody changing the program. */
     readonly retryable: boolean;
     readonly hasNoCluster: boolean;
+    /** It has a cluster, of a kind that no other controller changes. */
+    readonly unsupported?: UnsupportedStorageError;
 }
 
 type Inspected = { readonly connection: ClusterConnection } | Skipped;
@@ -196,7 +200,11 @@ async function inspect(request: HelperRequest, candidate: ControllerAddress, dea
     } catch (error) {
         const reason = reasonOf(error);
         const retryable = error instanceof MkeError && error.retryable;
-        return { host: candidate.host, reason, retryable, hasNoCluster: error instanceof NoCluster };
+        const unsupported = error instanceof UnsupportedStorageError ? error : undefined;
+        return {
+            ...{ host: candidate.host, reason, retryable, hasNoCluster: error instanceof NoCluster },
+            ...defined({ unsupported }),
+        };
     }
 }
 
@@ -243,6 +251,8 @@ function pinMismatch(pins: HelperRequest["pins"], { helperFacts }: ClusterConnec
 }
 
 function nobody({ target }: HelperRequest, skipped: readonly Skipped[]): MkeError {
+    const [unsupported] = skipped.flatMap((one) => one.unsupported ?? []);
+    if (unsupported !== undefined) return unsupported;
     const details = {
         stage: FINDING_HELPER,
         what: skipped.length === 0 ? "no controller is named" : "none of the controllers can be used",

@@ -254,6 +254,49 @@ describe("finding a controller to work through", () => {
         await assert.rejects(connect(machines, { ...more, candidates: [] }), /no controller is named/);
     });
 
+    const inForce = (storage: unknown): Machine => ({
+        files: { "/run/k0s/k0s.yaml": stringify({ spec: { nodeConfig: { spec: { storage } } } }) },
+    });
+    const answers = controllerFacts(1).status;
+    const single = controllerFacts(1, { status: { ...answers, singleNode: true } as HostFacts["status"] });
+    const UNSUPPORTED: readonly (readonly [string, Machine, RegExp])[] = [
+        [
+            "kine",
+            inForce({ type: "kine", kine: {} }),
+            /its cluster keeps its objects in kine, which is not supported\n/,
+        ],
+        [
+            "an external etcd",
+            inForce({ type: "etcd", etcd: { externalCluster: { endpoints: [] } } }),
+            /its cluster uses an external etcd, which is not supported\n/,
+        ],
+        [
+            "--single",
+            { facts: single },
+            /it runs with `--single`, a cluster that nothing can join, which is not supported\n/,
+        ],
+    ];
+    for (const [what, machine, reason] of UNSUPPORTED) {
+        it(`refuses a cluster with ${what} in one error with the reason, and never tries again`, async () => {
+            const machines = { "10.0.0.1": machine, "10.0.0.2": undefined };
+            const candidates = [address(1), address(2)];
+            for (const more of [
+                { candidates },
+                { candidates, onlyToRead: true },
+                { candidates: [], alone: address(1) },
+            ]) {
+                await assert.rejects(connect(machines, more), (error: RefusedError) => {
+                    assert.ok(error instanceof RefusedError && !error.retryable);
+                    assert.match(error.message, reason);
+                    assert.match(error.message, /Runbook: .*#storage$/);
+                    return true;
+                });
+            }
+            const found = await connect({ ...machines, "10.0.0.2": {} }, { candidates });
+            assert.equal(found.helperFacts.address, "10.0.0.2");
+        });
+    }
+
     it("asks for the controllers that the cluster names when nobody else answers", async () => {
         const pins = { clusterId: "ours" };
         const machines = { "10.0.0.6": { clusterId: "ours" } };
