@@ -61,6 +61,7 @@ remove_content() {
 
 # foreign DIRECTORY NAMES: what lies there beside these names and our own temporary files, in one line
 foreign() {
+    # shellcheck disable=SC2010 # the names are compared and shown, one a line
     ls -A "$1" 2>/dev/null | grep -v -x -F -e "$2" | grep -v '^\.pulumi-mke-' | tr '\n' ' '
 }
 
