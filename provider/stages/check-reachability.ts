@@ -1,6 +1,6 @@
 import type { HostView } from "../adapters/host";
-import { addressesOf, sharedAddresses } from "../address";
-import { apiServerOf, joinPortOf } from "../adapters/k0s/api-address";
+import { addressesOf, sharedAddresses, withPort } from "../address";
+import { apiServerOf, joinPortOf, joinServerOf } from "../adapters/k0s/api-address";
 import { PORTS } from "../adapters/k0s/paths";
 import { unchanged } from "../decide/refusal";
 import type { Deadline } from "../deadline";
@@ -44,9 +44,12 @@ export async function checkReachability(
             stage: "checking reachability",
             host: operation.target.address,
             what: closed
-                .map(({ path, answer }) => `${path.from.address} → ${path.to}:${path.port} is ${answer}`)
+                .map(
+                    ({ path, answer }) =>
+                        `${path.from.address} → ${withPort({ host: path.to, port: path.port })} is ${answer}`,
+                )
                 .join("; "),
-            advice: `Open these ports between the nodes (security group, firewall) and run again. ${unchanged(operation.begunBefore)}`,
+            advice: `Open these ports between the nodes (security group, firewall, load balancer) and run again. ${unchanged(operation.begunBefore)}`,
         });
     }
     return `${counted(paths.length, "path")} open`;
@@ -82,6 +85,9 @@ function controllerPaths(operation: HostOperation, controllers: readonly HostVie
     const { target, peerAddress, cluster, clusterFacts } = operation;
     const inward = [PORTS.etcdPeer, ...(runsWorkloads(operation) ? [PORTS.kubelet] : [])];
     const peers = clusterFacts.members.flatMap((member) => member.peerHosts).filter((host) => host !== peerAddress);
+    // Where the token leads: a balancer in front of the API may not have the port that controllers join through.
+    const join = joinServerOf(cluster.config, cluster.helperFacts.address);
+    const isPeer = join.port === joinPortOf(cluster.config) && sharedAddresses(peers, [join.host]).length > 0;
     return [
         ...controllers.flatMap((from) => inward.map((port) => ({ from, to: peerAddress, port, listens: false }))),
         ...peers.flatMap((to) =>
@@ -92,6 +98,7 @@ function controllerPaths(operation: HostOperation, controllers: readonly HostVie
                 listens: true,
             })),
         ),
+        ...(isPeer ? [] : [{ from: target, to: join.host, port: join.port, listens: true }]),
     ];
 }
 

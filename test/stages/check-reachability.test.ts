@@ -79,6 +79,19 @@ describe("the way to a new controller", () => {
         );
     });
 
+    it("also leads to the address in the join token, where that is none of the controllers'", async () => {
+        const config = { spec: { api: { externalAddress: "k8s.example.com" } } };
+        const { calls } = await check({}, { config });
+        assert.deepEqual(only(calls, "c3 reach k8s.example.com"), ["c3 reach k8s.example.com:9443"]);
+        await assert.rejects(
+            check({ "k8s.example.com:9443": "refused" }, { config }),
+            refusal("10.0.0.3 → k8s.example.com:9443 is refused"),
+        );
+        const withPort = { spec: { api: { externalAddress: "k8s.example.com:8443", k0sApiPort: 9999 } } };
+        const there = await check({}, { config: withPort });
+        assert.deepEqual(only(there.calls, "c3 reach k8s.example.com"), ["c3 reach k8s.example.com:8443"]);
+    });
+
     it("does not lead to itself where it is a member already", async () => {
         const { calls } = await check({}, { cluster: cluster() });
         assert.deepEqual(only(calls, "c3 reach 10.0.0.3"), []);
