@@ -12,6 +12,7 @@ import {
     waitUntilMarkedLeft,
 } from "../stages/delete-objects";
 import { KubeletWatch } from "../stages/kubelet-watch";
+import { tellEtcdLeftovers } from "../stages/configuration-notes";
 import { leaveById, leaveBySpec, moveLeadership, proveLeft, waitUntilLeft } from "../stages/leave-etcd";
 import { proveLock, stretchLock } from "../stages/prove-lock";
 import { stopService } from "../stages/reset-host";
@@ -57,6 +58,7 @@ export async function removeController(operation: Operation, removal: Controller
         await held.prove();
         await removeEtcdMaintenance(host);
         await resetMachine(host, steps, () => proveLock(operation, commandDeadline()));
+        tellEtcdLeftovers(operation);
     }
     await runStage(log, "verifying etcd", inputs.timeouts.api, (deadline) =>
         verifyMembership(operation, defined({ removed: member?.id }), deadline),

@@ -1,4 +1,5 @@
 import { notesForJoiner } from "../adapters/k0s/config";
+import { etcdDirectoriesIn } from "../adapters/k0s/host-parts";
 import { treeOf } from "../adapters/tree";
 import type { Deadline } from "../deadline";
 import { peerNetworkNotes } from "../decide/peer-network";
@@ -16,6 +17,36 @@ export function refuseLostConfiguration({ cluster, target }: HostOperation, stag
         advice: "Put the file back there; what is in force is in /run/k0s/k0s.yaml. Nothing was changed.",
         topic: "configuration-files",
     });
+}
+
+/**
+ * etcd that finds the data of a member goes on as that member instead of joining, and a reset of k0s leaves these directories
+ * alone. Those of the cluster count although a joiner keeps its data with k0s: the host was a controller with them.
+ */
+export async function refuseEtcdLeftovers(operation: HostOperation, stage: string, deadline: Deadline): Promise<void> {
+    const { cluster, target, inputs } = operation;
+    const directories = [...etcdDirectoriesIn(cluster.config), ...etcdDirectoriesIn(inputs.k0sConfig)];
+    const paths = [...new Set(directories)].flatMap((path) => [path, `${path}/member`]);
+    if (paths.length === 0) return;
+    const held = await Promise.all(directories.map((path) => target.material.list(path, deadline)));
+    const found = await target.material.describe(paths, deadline);
+    const members = found.filter(({ path, kind }) => path.endsWith("/member") && kind === "directory");
+    const left = [...members.map(({ path }) => path), ...directories.filter((_, at) => (held[at] ?? []).length > 0)];
+    if (left.length === 0) return;
+    throw new RefusedError({
+        stage,
+        host: target.address,
+        what: `the host holds the data of an earlier etcd member: ${[...new Set(left)].join(", ")}`,
+        advice: "Move it away if nobody needs it: etcd would go on with it instead of joining. Nothing was changed.",
+        topic: "configuration-files",
+    });
+}
+
+/** A reset of k0s empties its own directories only. */
+export function tellEtcdLeftovers({ cluster, log }: Pick<HostOperation, "cluster" | "log">): void {
+    const directories = etcdDirectoriesIn(cluster.config);
+    if (directories.length === 0) return;
+    log.line(`what etcd kept in ${directories.join(", ")} stays on the host: remove it before the host joins again`);
 }
 
 /** Says what a person may not expect of the configuration that the joining controller gets. */

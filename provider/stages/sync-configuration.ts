@@ -6,7 +6,7 @@ import type { Topic } from "../decide/refusal";
 import { unchanged } from "../decide/refusal";
 import type { Deadline } from "../deadline";
 import { RefusedError } from "../errors";
-import { refuseLostConfiguration, tellConfiguration } from "./configuration-notes";
+import { refuseEtcdLeftovers, refuseLostConfiguration, tellConfiguration } from "./configuration-notes";
 import type { HostOperation } from "./operation";
 import type { Outcome } from "./stage";
 import {
@@ -56,6 +56,7 @@ interface Survey {
  */
 export async function planConfiguration(operation: HostOperation, deadline: Deadline): Promise<CopyPlan> {
     refuseLostConfiguration(operation, STAGE);
+    await refuseEtcdLeftovers(operation, STAGE, deadline);
     const { references, chosenHere } = referencesOf(operation);
     const found: Findings = { copy: [], directories: [], orphans: [], needed: [], missing: [], different: [] };
     const survey = { operation, chosenHere, found, deadline };

@@ -176,6 +176,11 @@ describe("check", () => {
         ["k0sConfig.spec", { k0sConfig: { spec: "x" } }, /must be an object/],
         ["k0sConfig.spec.storage.type", { k0sConfig: { spec: { storage: { type: "kine" } } } }, /must be etcd/],
         [
+            "k0sConfig.spec.storage.etcd.extraArgs.data-dir",
+            { k0sConfig: { spec: { storage: { etcd: { extraArgs: { "data-dir": "/data/etcd" } } } } } },
+            /Mount the disk there/,
+        ],
+        [
             "k0sConfig.spec.storage.etcd.externalCluster",
             { k0sConfig: { spec: { storage: { etcd: { externalCluster: {} } } } } },
             /not supported/,

@@ -33,7 +33,7 @@ export function notesForJoiner(helperConfig: unknown, own: JoinerAddresses): str
     return [
         ...(dropped.length === 0
             ? []
-            : [`left out of its k0s.yaml, because it belongs to another host: ${dropped.join(", ")}`]),
+            : [`left out of its k0s.yaml, because it belongs to one host alone: ${dropped.join(", ")}`]),
         ...(isUnlisted
             ? [`keepalived's unicastPeers in the other controllers' k0s.yaml do not name ${own.address}: add it there`]
             : []),

@@ -26,6 +26,17 @@ export function takeHostParts(config: Tree, ownAddress: string): { readonly drop
     return { dropped };
 }
 
+/** Directories in which etcd's arguments have it keep its data, sorted; the data directory of k0s is none of them. */
+export function etcdDirectoriesIn(config: unknown): string[] {
+    const { extraArgs, rawArgs } = treeOf(treeOf(treeOf(treeOf(config)["spec"])["storage"])["etcd"]);
+    const given = [
+        ...Object.entries(treeOf(extraArgs)),
+        ...rawArgsIn(rawArgs).map(({ name, value }) => [name, value] as const),
+    ];
+    const found = given.filter(([name]) => name === "data-dir" || name === "wal-dir").map(([, value]) => String(value));
+    return [...new Set(found.filter((path) => path.startsWith("/")))].sort();
+}
+
 /** True where keepalived's peers are listed, and that address is not among them. */
 export function lacksUnicastPeer(config: unknown, address: string): boolean {
     return unicastInstances(treeOf(treeOf(config)["spec"])["network"]).some(
@@ -34,6 +45,8 @@ export function lacksUnicastPeer(config: unknown, address: string): boolean {
 }
 
 const etcdRule: Rule = (name, value) => {
+    // k0s looks into its own directory to know whether it has joined (controller.go, 1.36.3): it would join at every start.
+    if (name === "data-dir") return undefined;
     if (!HOST_ETCD_ARGS.test(name)) return value;
     if (name !== "listen-metrics-urls") return undefined;
     const urls = value.split(",").filter((url) => ON_EVERY_HOST.test(hostOf(url)));

@@ -8,6 +8,7 @@ import {
     keptByCluster,
     notesForJoiner,
 } from "../../../provider/adapters/k0s/config";
+import { etcdDirectoriesIn } from "../../../provider/adapters/k0s/host-parts";
 import { fixture } from "../../support/fixtures";
 
 const HELPER = {
@@ -113,6 +114,15 @@ describe("the k0s.yaml of a joining controller", () => {
         assert.equal(metrics("http://10.0.0.1:2381"), undefined);
     });
 
+    it("leaves etcd's data where k0s looks for it: it would join again at every start", () => {
+        const etcd = { extraArgs: { "data-dir": "/data/etcd", "wal-dir": "/data/wal" }, rawArgs: ["--data-dir", "/x"] };
+        const { storage } = joined(undefined, { spec: { storage: { etcd } } }).spec;
+        assert.deepEqual(storage.etcd.extraArgs, { "wal-dir": "/data/wal" });
+        assert.deepEqual(storage.etcd.rawArgs, []);
+        assert.deepEqual(etcdDirectoriesIn({ spec: { storage: { etcd } } }), ["/data/etcd", "/data/wal", "/x"]);
+        assert.deepEqual(etcdDirectoriesIn(HELPER), []);
+    });
+
     it("is stripped of arguments in two words with their values", () => {
         const rawArgs = ["--v", "2", "--advertise-address", "10.0.0.1", "--bind-address", "0.0.0.0", "--profiling"];
         const { api } = joined(undefined, { spec: { api: { rawArgs } } }).spec as { api: { rawArgs?: unknown } };
@@ -122,7 +132,7 @@ describe("the k0s.yaml of a joining controller", () => {
     it("has notes on what was left out, by name, and on a keepalived that others do not know", () => {
         const notes = notesForJoiner(HELPER, { address: "10.0.0.9" });
         assert.deepEqual(notes, [
-            "left out of its k0s.yaml, because it belongs to another host: spec.api.extraArgs.advertise-address, " +
+            "left out of its k0s.yaml, because it belongs to one host alone: spec.api.extraArgs.advertise-address, " +
                 "spec.storage.etcd.extraArgs.name, spec.storage.etcd.extraArgs.listen-metrics-urls, " +
                 "spec.storage.etcd.extraArgs.initial-advertise-peer-urls, " +
                 "spec.storage.etcd.rawArgs.listen-client-http-urls",
