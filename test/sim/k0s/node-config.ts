@@ -15,7 +15,7 @@ export interface RawConfig {
             readonly onlyBindToAddress?: boolean;
             readonly extraArgs?: Readonly<Record<string, string>> | null;
         } | null;
-        readonly storage?: { readonly etcd?: { readonly peerAddress?: string } | null } | null;
+        readonly storage?: { readonly type?: string; readonly etcd?: { readonly peerAddress?: string } | null } | null;
         readonly network?: {
             readonly nodeLocalLoadBalancing?: { readonly enabled?: boolean } | null;
             readonly controlPlaneLoadBalancing?: CplbConfig | null;
@@ -119,7 +119,7 @@ export function runtimeConfig(config: NodeConfig, invocationId: string): string 
                         k0sApiPort: config.joinPort,
                         ...(externalAddress !== undefined && { externalAddress }),
                     },
-                    storage: { type: "etcd", etcd: { peerAddress } },
+                    storage: storageOf(config.raw, peerAddress),
                 },
             },
             k0sVars: {
@@ -132,6 +132,11 @@ export function runtimeConfig(config: NodeConfig, invocationId: string): string 
             },
         },
     });
+}
+
+function storageOf({ spec }: RawConfig, peerAddress: string): object {
+    const { type = "etcd", etcd, ...others } = spec?.storage ?? {};
+    return type === "etcd" ? { type, etcd: { ...etcd, peerAddress } } : { type, ...others };
 }
 
 /** Host and port that its tokens name (k0s 1.36.3, api.go): an external address may bring its port, for both kinds of nodes. */

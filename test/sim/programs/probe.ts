@@ -71,7 +71,7 @@ function status(host: SimHost): Line[] {
     return [
         ["status-role", daemon instanceof ControllerDaemon ? "controller" : "worker"],
         ["status-workloads", String(config.enableWorker)],
-        ["status-single-node", "false"],
+        ["status-single-node", String(config.args.includes("--single=true"))],
         ["status-version", config.version],
         ["status-data-dir", config.dataDir],
         ["status-kubelet-root-dir", config.kubeletRootDir],
