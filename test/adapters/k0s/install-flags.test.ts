@@ -54,6 +54,15 @@ describe("the flags of k0s install", () => {
         );
     });
 
+    it("give the kubelet both addresses, the primary one first", () => {
+        assert.equal(
+            flags("worker", { privateAddress: `${ADDRESS},fd00::12` }).at(-1),
+            `--kubelet-extra-args=--node-ip=${ADDRESS},fd00::12`,
+        );
+        const own = "--kubelet-extra-args=--node-ip=10.0.0.12,fd00::12";
+        assert.equal(flags("worker", { installFlags: [own] }).at(-1), own);
+    });
+
     it("merge all arguments of the kubelet into one flag, because k0s takes it once", () => {
         const installFlags = ["--kubelet-extra-args=--v=2", "--debug", "--kubelet-extra-args=--max-pods=50"];
         assert.deepEqual(flags("worker", { nodeName: "w1", installFlags }).slice(-2), [
