@@ -8,9 +8,11 @@ import { recordAbout, recordIn, type RecordSubject, withoutRecord, withRecord } 
 import { elapsedSince, type LockTiming, type Moment, momentOf } from "./timing";
 
 const STAGE = "holding the lock";
-const RELEASE_ATTEMPTS = 3;
 /** A third party may write to our Lease (an annotation); more than this in a row is a fight. */
 const MAX_CONFLICTS = 3;
+
+/** Another way to the cluster, where the operation's own is lost. */
+export type Elsewhere = () => Promise<{ readonly kube: Kube; close(): void }>;
 
 /** A lock that is held. */
 export interface HeldLock {
@@ -38,7 +40,7 @@ export class HeldLease implements HeldLock {
     private renewing: Promise<void> = Promise.resolve();
 
     constructor(
-        private readonly kube: () => Kube,
+        private kube: () => Kube,
         private current: LeaseObject,
         /** Taken before the request that wrote `current` was sent. */
         private renewed: Moment,
@@ -77,25 +79,42 @@ export class HeldLease implements HeldLock {
         this.forgotten = true;
     }
 
-    /** Gives the lock back. Records that are still of use stay in a Lease without a holder. Never fails. */
-    async release(succeeded: boolean): Promise<void> {
+    /**
+     * Gives the lock back, in turns through the connection that the operation had and `elsewhere`. Records that are still of use
+     * stay in a Lease without a holder. Never fails: what the operation did stays done.
+     */
+    async release(succeeded: boolean, elsewhere?: Elsewhere): Promise<void> {
         this.stop.abort();
         await this.renewing;
         if (this.lost !== undefined || this.forgotten) return;
         const left = this.leftBehind(succeeded);
-        for (let attempt = 1; ; attempt += 1) {
+        const giveBack = (): Promise<void> =>
+            this.serial.run(() => (recordIn(left(this.current)) === undefined ? this.remove() : this.abandon(left)));
+        const { clock, retryEvery, releaseFor } = this.timing;
+        const end = clock.monotonic() + releaseFor;
+        for (let isOther = false; ; isOther = !isOther && elsewhere !== undefined) {
             try {
-                await this.serial.run(() =>
-                    recordIn(left(this.current)) === undefined ? this.remove() : this.abandon(left),
-                );
+                await (isOther && elsewhere !== undefined ? this.through(elsewhere, giveBack) : giveBack());
                 return;
             } catch (error) {
-                if (attempt === RELEASE_ATTEMPTS) {
+                if (clock.monotonic() + retryEvery > end) {
                     this.tellUnreleased(error);
                     return;
                 }
-                await this.timing.clock.sleep(this.timing.retryEvery);
             }
+            await clock.sleep(retryEvery);
+        }
+    }
+
+    private async through(elsewhere: Elsewhere, action: () => Promise<void>): Promise<void> {
+        const own = this.kube;
+        const other = await elsewhere();
+        this.kube = () => other.kube;
+        try {
+            await action();
+        } finally {
+            this.kube = own;
+            other.close();
         }
     }
 
@@ -194,9 +213,9 @@ export class HeldLease implements HeldLock {
     }
 
     private tellUnreleased(error: unknown): void {
-        const { name, durationSeconds } = this.current;
-        const reason = reasonOf(error);
-        this.log.line(`the lock ${name} could not be released and expires in ${durationSeconds} s: ${reason}`);
+        this.log.line(
+            `the lock ${this.current.name} could not be given back, and is renewed no more: ${reasonOf(error)}`,
+        );
     }
 
     private lockError(what: string): LockError {

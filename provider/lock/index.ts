@@ -1,7 +1,7 @@
 import type { Kube } from "../adapters/kube";
 import type { Log } from "../log";
 import { acquire } from "./acquire";
-import type { HeldLock } from "./held";
+import type { Elsewhere, HeldLock } from "./held";
 import { leaseNameOf, type LockKind, markEnded, markLiving, newHolder } from "./leases";
 import { exclusively, taking } from "./mutex";
 import { DEFAULT_TIMING, type LockTiming } from "./timing";
@@ -22,6 +22,8 @@ export type { LockClock, LockTiming } from "./timing";
 export interface LockRequest {
     /** Asked for each call: the connection may change while the lock is held. */
     readonly kube: () => Kube;
+    /** For giving the lock back, where `kube` does not answer any more. */
+    readonly elsewhere?: Elsewhere;
     readonly clusterId: string;
     readonly kind: LockKind;
     /** organisation/project/stack/name. */
@@ -74,7 +76,7 @@ async function locked<T>(request: LockRequest, action: (held: HeldLock) => Promi
             succeeded = true;
             return result;
         } finally {
-            await held.release(succeeded);
+            await held.release(succeeded, request.elsewhere);
         }
     } finally {
         markEnded(holder);

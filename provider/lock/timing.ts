@@ -17,6 +17,8 @@ export interface LockTiming {
     readonly renewEvery: number;
     /** Milliseconds until a failed renewal is tried again; default 2000. */
     readonly retryEvery: number;
+    /** Milliseconds in which giving it back is tried again; default 60 000. */
+    readonly releaseFor: number;
     /** Milliseconds between looks at a lock that somebody else holds; default 2000, plus up to as much at random. */
     readonly pollEvery: number;
     /** Milliseconds of a Lease's life that must be left for the call after a proof; default 10 000. */
@@ -36,6 +38,7 @@ export const DEFAULT_TIMING: LockTiming = {
     durationSeconds: 60,
     renewEvery: 20_000,
     retryEvery: 2000,
+    releaseFor: 60_000,
     pollEvery: 2000,
     margin: 10_000,
     clock: systemClock,

@@ -66,12 +66,13 @@ export async function openSession(
     state: Pins,
     itself: readonly string[] = [],
     purpose: Purpose = "change",
+    { seconds = HELPER_SECONDS, without }: { readonly seconds?: number; readonly without?: string } = {},
 ): Promise<Session> {
     const log = logOf(inputs);
     const target = openHost(inputs.host, inputs.connection);
     const pins = pinsOf(inputs, state);
     const request = {
-        candidates: candidatesFor(inputs, pins.clusterId),
+        candidates: candidatesFor(inputs, pins.clusterId).filter(({ host }) => host !== without),
         target: inputs.host,
         itself,
         ...(inputs.role === "worker" ? {} : { alone: { host: inputs.host, connection: inputs.connection } }),
@@ -84,12 +85,24 @@ export async function openSession(
         k0sPath: inputs.k0s.installPath,
         lastResort: (deadline: Deadline) => controllersNamedByTarget(target, inputs, deadline),
     };
-    const limit = Deadline.afterSeconds(HELPER_SECONDS);
+    const limit = Deadline.afterSeconds(seconds);
     const cluster = await tellingProgress(log, "finding a controller to work through", limit, (deadline) =>
         connectCluster(request, deadline),
     );
     const alone = cluster.helper.address === inputs.host;
     return { inputs, log, target, cluster, alone, close: () => cluster.close() };
+}
+
+/** Seconds to find another controller for what is left to do after the last stage. */
+const ELSEWHERE_SECONDS = 30;
+
+/** Another way into the cluster of an operation whose own way is lost; to look, and to give a lock back. Close it after use. */
+export async function clusterElsewhere(
+    inputs: NodeInputs,
+    { helper, helperFacts: { clusterId, caFingerprint } }: Pick<ClusterConnection, "helper" | "helperFacts">,
+): Promise<ClusterConnection> {
+    const limits = { seconds: ELSEWHERE_SECONDS, without: helper.address };
+    return (await openSession(inputs, { clusterId, caFingerprint }, [], "read", limits)).cluster;
 }
 
 /**

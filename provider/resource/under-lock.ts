@@ -10,7 +10,7 @@ import { isHeld, recordLeft } from "../lock/peek";
 import type { HostOperation, Operation } from "../stages/operation";
 import { hasBegun, refuseIfSaid } from "./decide";
 import type { Situation } from "./look";
-import type { Session } from "./session";
+import { clusterElsewhere, type Session } from "./session";
 import { expectHelper } from "./this-run";
 
 /**
@@ -30,6 +30,7 @@ export function underLock<T>(
 function requestFor({ inputs, cluster, log }: Session, kind: LockKind): LockRequest {
     return {
         kube: () => cluster.kube,
+        elsewhere: () => clusterElsewhere(inputs, cluster),
         clusterId: cluster.helperFacts.clusterId,
         kind,
         owner: inputs.owner,

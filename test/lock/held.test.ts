@@ -104,6 +104,32 @@ describe("a lock that is held", () => {
         assert.equal(held?.lease.resourceVersion, scene.leases.get(CONTROL_PLANE)?.resourceVersion);
     });
 
+    it("is given back once the API answers again, or through another controller before that", async () => {
+        const late = await scene.start(scene.controlPlane());
+        scene.leases.failure = apiAway;
+        const finishing = late.finish();
+        await scene.clock.advance(25_000);
+        scene.leases.failure = undefined;
+        await scene.clock.advance(5_000);
+        await finishing;
+        assert.equal(scene.leases.get(CONTROL_PLANE), undefined);
+
+        let isClosed = false;
+        const { kube } = scene.leases;
+        const away = { ...kube, deleteLease: () => Promise.reject(apiAway) };
+        let own = kube;
+        const elsewhere = async (): Promise<{ kube: typeof kube; close(): void }> => ({
+            kube,
+            close: () => (isClosed = true),
+        });
+        const cut = await scene.start(scene.controlPlane({ kube: () => own, elsewhere }));
+        own = away;
+        const ending = cut.finish();
+        await scene.clock.advance(5_000);
+        await ending;
+        assert.deepEqual([scene.leases.get(CONTROL_PLANE), isClosed], [undefined, true]);
+    });
+
     it("shows what the operation is about, and no more once it succeeded", async () => {
         const operation = await scene.start(scene.controlPlane());
         await operation.held?.record(RECORD);

@@ -236,9 +236,9 @@ export async function killed(world: World, action: () => Promise<unknown>): Prom
 
 /** For a file of tests that kill: the killed give up their lock at once, which no killed process does. */
 export function impatientLocks(): void {
-    const patience = DEFAULT_TIMING.retryEvery;
-    before(() => void Object.assign(DEFAULT_TIMING, { retryEvery: 10 }));
-    after(() => void Object.assign(DEFAULT_TIMING, { retryEvery: patience }));
+    const { retryEvery, releaseFor } = DEFAULT_TIMING;
+    before(() => void Object.assign(DEFAULT_TIMING, { retryEvery: 10, releaseFor: 0 }));
+    after(() => void Object.assign(DEFAULT_TIMING, { retryEvery, releaseFor }));
 }
 
 /** Runs it for each, some of them side by side; answers in their order. */
