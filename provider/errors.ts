@@ -4,6 +4,7 @@
  */
 
 import type { Topic } from "./decide/refusal";
+import { documentPath } from "./documents";
 import { firstLine } from "./text";
 
 /** The output a person needs to see why a command failed; more is noise in a Pulumi summary. */
@@ -131,7 +132,7 @@ function describe({ stage, host, what, exitCode, output, advice, topic }: ErrorD
     const where = host === undefined ? stage : `${stage} on ${host}`;
     const exit = exitCode === undefined ? "" : ` (exit ${exitCode})`;
     const tail = lastLines(output ?? "", OUTPUT_LINES).map((line) => `  ${line}`);
-    const runbook = topic === undefined ? [] : [`Runbook: docs/runbook.md#${topic}`];
+    const runbook = topic === undefined ? [] : [`Runbook: ${documentPath("runbook.md")}#${topic}`];
     return [`${where}: ${what}${exit}`, ...tail, ...(advice ? [advice] : []), ...runbook].join("\n");
 }
 

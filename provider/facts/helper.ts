@@ -3,6 +3,7 @@ import type { HostView } from "../adapters/host";
 import { connectKube } from "../adapters/kube/client";
 import { before, type Deadline } from "../deadline";
 import { defined } from "../defined";
+import { documentPath } from "../documents";
 import { ConnectionError, MkeError, reasonOf, RefusedError } from "../errors";
 import { sharedAddresses } from "../address";
 import type { Connection, ControllerAddress } from "../inputs";
@@ -260,7 +261,7 @@ function nobody({ target }: HelperRequest, skipped: readonly Skipped[]): MkeErro
         advice:
             "Name a running controller of this cluster in `cluster.controllers`" +
             `${target === undefined ? "" : `, other than ${target}`}, and check its address and login. ` +
-            "After a change of keys: docs/guides/rotating-keys.md.",
+            `After a change of keys: ${documentPath("guides/rotating-keys.md")}.`,
     };
     return skipped.some(({ retryable }) => retryable) ? new ConnectionError(details) : new RefusedError(details);
 }
