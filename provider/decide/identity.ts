@@ -1,3 +1,4 @@
+import { defined } from "../defined";
 import type { HostFacts, HostMarker } from "../facts/host";
 import type { NodeInputs } from "../inputs";
 
@@ -74,6 +75,8 @@ export interface Ownership {
     readonly decision: "proceed" | "adopt" | "take-over" | "refuse";
     /** One clause for the log or the error. */
     readonly why: string;
+    /** Where a refusal has another way out than the runbook's. */
+    readonly advice?: string;
 }
 
 export interface Mark {
@@ -121,10 +124,33 @@ function unmarked({ adopt }: Claim): Ownership {
         : { ...common, decision: "adopt", why: "it carries no mark of an owner" };
 }
 
-function someoneElses({ owner }: Mark, { adopt }: Claim): Ownership {
+function someoneElses({ owner }: Mark, claim: Claim): Ownership {
+    const { adopt } = claim;
     const common = { whose: "other", token: "other" } as const;
     const why = `it belongs to ${owner ?? "somebody else"}`;
     return adopt === "takeOver"
         ? { ...common, decision: "take-over", why }
-        : { ...common, decision: "refuse", why: `${why}, and adopt is ${adopt}` };
+        : {
+              ...common,
+              decision: "refuse",
+              why: `${why}, and adopt is ${adopt}`,
+              ...defined({ advice: owner === undefined ? undefined : renamedAdvice(owner, claim.owner) }),
+          };
+}
+
+/** A resource that the program renames, or moves into a component, is another one to Pulumi unless an alias says otherwise. */
+function renamedAdvice(owner: string, claiming: string): string | undefined {
+    const [stack, name] = placeOf(owner);
+    if (stack !== placeOf(claiming)[0]) return undefined;
+    const alias = JSON.stringify(name);
+    return (
+        `It is the resource ${alias} of this very stack. If the program gave that one another name, tell Pulumi so with the option ` +
+        `aliases: [{ name: ${alias} }], and after a move into a component [{ name: ${alias}, parent: pulumi.rootStackResource }].`
+    );
+}
+
+/** organisation/project/stack, and the name of the resource. */
+function placeOf(owner: string): readonly [string, string] {
+    const parts = owner.split("/");
+    return [parts.slice(0, 3).join("/"), parts.slice(3).join("/")];
 }

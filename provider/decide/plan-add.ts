@@ -157,7 +157,7 @@ function refuseOthers(situation: Situation, { steps }: Course): Refusal | undefi
     const owned = ownershipOf(situation);
     // On a blank machine there is nothing to adopt, but a mark still says that somebody else counts on it.
     const matters = steps.kind !== "join" || owned.whose === "other";
-    if (matters && owned.decision === "refuse") return refuse(`the node is not ours: ${owned.why}`, [], "other-owner");
+    if (matters && owned.decision === "refuse") return refuseOwner(owned);
     const misnamed = steps.kind === "restart" ? refuseOtherName(situation) : undefined;
     if (misnamed !== undefined) return misnamed;
     const collisions = [
@@ -172,6 +172,10 @@ function refuseOthers(situation: Situation, { steps }: Course): Refusal | undefi
     // The address is this host's, the machine is not; a Node whose kubelet is gone turns NotReady within a minute.
     const evidence = [`Node ${nodeName} is Ready on machine ${node.machineId}`];
     return refuse(`the name ${nodeName} is taken`, evidence, "name-taken", true);
+}
+
+function refuseOwner({ why, advice }: AddPlan["ownership"]): Refusal {
+    return { ...refuse(`the node is not ours: ${why}`, [], "other-owner"), ...defined({ advice }) };
 }
 
 /** A copied disk brings name and machine id along: the Node at another address is that of the machine it was copied from. */

@@ -23,7 +23,7 @@ export function refuseWrongHost(
     situation: Pick<Situation, "role" | "host" | "cluster" | "targetEtcd">,
 ): Refusal | undefined {
     const role = checkRole(situation.role, situation.host, situation.cluster);
-    if (!role.ok) return refuse(role.why, role.evidence, "wrong-role");
+    if (!role.ok) return { ...refuse(role.why, role.evidence, "wrong-role"), ...defined({ advice: role.advice }) };
     const isForeign = whichCluster(situation.host, situation.cluster.helper) === "another";
     return isForeign ? undefined : (refuseOtherDirectories(situation) ?? refuseSecondCluster(situation));
 }

@@ -2,10 +2,18 @@ import type { ClusterFacts } from "../facts/cluster";
 import type { HostFacts, UnitFacts } from "../facts/host";
 import type { Role } from "../inputs";
 import { addressesOf, sharedAddresses } from "../address";
+import { defined } from "../defined";
 import { describeMember } from "./cluster-health";
 
 export type RoleVerdict =
-    { readonly ok: true } | { readonly ok: false; readonly why: string; readonly evidence: readonly string[] };
+    | { readonly ok: true }
+    | {
+          readonly ok: false;
+          readonly why: string;
+          readonly evidence: readonly string[];
+          /** The class and role that the host is; absent where it is none of them. */
+          readonly advice?: string;
+      };
 
 /**
  * safety.md 3: the role on the host against the role of the resource, before anything else. A worker pipeline on a controller
@@ -14,7 +22,28 @@ export type RoleVerdict =
 export function checkRole(wanted: Role, host: HostFacts, cluster: Pick<ClusterFacts, "members">): RoleVerdict {
     const evidence = wanted === "worker" ? controllerTraces(host, cluster) : workerTraces(host, wanted);
     if (evidence.length === 0) return { ok: true };
-    return { ok: false, why: `the resource is a ${wanted}, the host is not`, evidence };
+    const advice = adviceFor(wanted, host);
+    return { ok: false, why: `the resource is a ${wanted}, the host is not`, evidence, ...defined({ advice }) };
+}
+
+/** By its service and what its k0s says: data that etcd left make no node. */
+function adviceFor(wanted: Role, { units, status }: HostFacts): string | undefined {
+    const found = roleOf(units, status);
+    if (found === undefined) return undefined;
+    if (found === "single") return "A single node (`k0s controller --single`) can be no node of a cluster of several.";
+    if (found === "worker") return "It is a worker: use MkeWorkerNode for it.";
+    const role = `role: ${JSON.stringify(found)}`;
+    return `It is a controller: use ${wanted === "worker" ? `MkeControllerNode with ${role}` : role} for it.`;
+}
+
+function roleOf(units: HostFacts["units"], status: HostFacts["status"]): Role | "single" | undefined {
+    if (status.state === "answers" && status.role === "controller") {
+        if (status.singleNode) return "single";
+        return status.workloads ? "controller+worker" : "controller";
+    }
+    if (units.controller !== undefined) return runsWorker(units.controller) ? "controller+worker" : "controller";
+    const isWorker = units.worker !== undefined || status.state === "answers";
+    return isWorker ? "worker" : undefined;
 }
 
 function controllerTraces(host: HostFacts, { members }: Pick<ClusterFacts, "members">): string[] {

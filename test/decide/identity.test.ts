@@ -104,6 +104,15 @@ describe("ownership", () => {
         });
     }
 
+    it("advises an alias where the other owner is a resource of the same stack", () => {
+        const claim = { owner: "organization/project/dev/pool-w1", adopt: "unmarked" } as const;
+        const adviceAgainst = (owner: string) => ownership({ owner, token: "theirs" }, undefined, claim).advice;
+        assert.match(adviceAgainst("organization/project/dev/w1") ?? "", /aliases: \[\{ name: "w1" \}\]/);
+        assert.match(adviceAgainst("organization/project/dev/w1") ?? "", /parent: pulumi\.rootStackResource/);
+        assert.equal(adviceAgainst("organization/project/prod/w1"), undefined);
+        assert.equal(adviceAgainst("organization/other/dev/w1"), undefined);
+    });
+
     it("tells another token of the same owner", () => {
         const claim = { owner: OWNER, adopt: "unmarked" } as const;
         assert.equal(ownership(host(mine), undefined, { ...claim, token: TOKEN }).token, "same");

@@ -55,6 +55,29 @@ describe("role check", () => {
         });
     }
 
+    const advised: readonly (readonly [Role, string, HostFacts, RegExp | undefined])[] = [
+        [
+            "worker",
+            "a controller with worker",
+            controllerHost("c9"),
+            /use MkeControllerNode with role: "controller\+worker" /,
+        ],
+        ["worker", "a controller without worker", plain, /use MkeControllerNode with role: "controller" /],
+        ["controller", "a controller with worker", controllerHost("c3"), /: use role: "controller\+worker" for it/],
+        ["controller", "a stopped one", stopped(controllerHost("c3")), /: use role: "controller\+worker" for it/],
+        ["controller+worker", "a controller without worker", stopped(plain), /: use role: "controller" for it/],
+        ["controller", "a worker", workerHost("w1"), /use MkeWorkerNode for it/],
+        ["worker", "etcd data without a service", etcdLeft, undefined],
+    ];
+    for (const [role, what, host, advice] of advised) {
+        it(`names what to use for ${what} as ${role}${advice === undefined ? ": nothing" : ""}`, () => {
+            const verdict = checkRole(role, host, cluster());
+            assert.ok(!verdict.ok);
+            if (advice === undefined) assert.equal(verdict.advice, undefined);
+            else assert.match(verdict.advice ?? "", advice);
+        });
+    }
+
     it("names the member with address and ID", () => {
         const verdict = checkRole("worker", blankHost("c3"), { members: [member("c3", { name: "" })] });
         assert.deepEqual(verdict, {
