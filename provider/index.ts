@@ -9,6 +9,7 @@ import type { CheckResult } from "./resource/check";
 import type { DiffResult } from "./resource/diff";
 import type { Bag } from "./resource/shape";
 import type { NodeOutputs } from "./resource/state";
+import { toldOnce } from "./told-once";
 
 /** What the operations on a real machine offer. The bags are Pulumi's own and carry `__provider` besides. */
 export interface Operations {
@@ -55,7 +56,8 @@ function providerOf(kind: NodeKind): NodeProvider {
 
         async read(id, outs) {
             // A `read` that throws would abort the refresh of the whole stack.
-            return load.migrations().isLater(outs) ? leaveLater(id, outs) : refreshed(kind, id, outs);
+            if (load.migrations().isLater(outs)) return leaveLater(id, outs);
+            return toldOnce(nameOf(outs), () => refreshed(kind, id, outs));
         },
 
         async update(id, olds, news) {
@@ -66,8 +68,10 @@ function providerOf(kind: NodeKind): NodeProvider {
         },
 
         async delete(id, outs) {
-            const kept = readable(outs);
-            await asOperation(() => load.delete().remove(kind, id, kept));
+            await toldOnce(nameOf(outs), async () => {
+                const kept = readable(outs);
+                await asOperation(() => load.delete().remove(kind, id, kept));
+            });
         },
     };
 }
@@ -109,9 +113,13 @@ function asChecked(inputs: Bag): NodeInputs {
 }
 
 function leaveLater(id: string, outs: Bag): { id: string; props: Bag } {
-    const log = prefixedLog(load.state().resourceName(outs));
+    const log = prefixedLog(nameOf(outs));
     log.line("its state was written by a later version of pulumi-mke, and stays as it is");
     return { id, props: outs };
+}
+
+function nameOf(outs: Bag): string {
+    return load.state().resourceName(outs);
 }
 
 function remember(...bags: readonly Bag[]): void {

@@ -1,7 +1,7 @@
 import type * as pulumi from "@pulumi/pulumi";
-import { InputError } from "../provider/errors";
 import type { MkeControllerNodeArgs } from "./args";
 import { MkeNode } from "./node";
+import { refuseSkippedRemoval } from "./options";
 import { controllerStub } from "./stub";
 
 /**
@@ -17,15 +17,4 @@ export class MkeControllerNode extends MkeNode {
         if (allowSkippedRemoval !== true) refuseSkippedRemoval(name, opts);
         super(controllerStub, "ControllerNode", name, { args: inputs, outputs: { memberId: undefined } }, opts);
     }
-}
-
-/** A removal that is skipped leaves an etcd member behind that nobody runs. */
-function refuseSkippedRemoval(name: string, opts: pulumi.CustomResourceOptions | undefined): void {
-    const option = (["deletedWith", "retainOnDelete"] as const).find((key) => Boolean(opts?.[key]));
-    if (option === undefined) return;
-    throw new InputError({
-        stage: "reading the program",
-        what: `the controller ${JSON.stringify(name)} has the option ${option}, which skips its removal from etcd`,
-        advice: "Take the option out, or set allowSkippedRemoval: true if the whole cluster goes with it.",
-    });
 }

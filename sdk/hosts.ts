@@ -1,5 +1,5 @@
 import type * as pulumi from "@pulumi/pulumi";
-import { InputError } from "../provider/errors";
+import { ProgramError } from "./program-error";
 import { sdk } from "./program-sdk";
 
 /** Hosts and the resource that has each, for every run of a program; the Automation API runs many in one process. */
@@ -24,8 +24,7 @@ function claim(claimed: Map<string, string>, host: string, name: string): string
     const key = host.toLowerCase().replace(/\.$/, "");
     const other = claimed.get(key);
     if (other !== undefined) {
-        throw new InputError({
-            stage: "reading the program",
+        throw new ProgramError({
             host,
             what: `the resources ${JSON.stringify(other)} and ${JSON.stringify(name)} have the same host`,
             advice: "A machine is one node: give each resource a host of its own, or take one of them out.",

@@ -1,5 +1,6 @@
 import type * as pulumi from "@pulumi/pulumi";
 import type { NodeArgs } from "./args";
+import { refuseImport } from "./options";
 import { sdk } from "./program-sdk";
 import { propertiesOf } from "./properties";
 import type { NodeResult } from "./result";
@@ -52,6 +53,7 @@ export abstract class MkeNode extends sdk.dynamic.Resource implements NodeResult
         { args, outputs }: { readonly args: NodeArgs; readonly outputs: Readonly<Record<string, undefined>> },
         opts: pulumi.CustomResourceOptions | undefined,
     ) {
+        refuseImport(name, opts);
         super(stub, name, { ...propertiesOf(name, args), ...outputs }, opts, "mke", type);
     }
 }

@@ -213,6 +213,37 @@ describe("a controller whose removal would be skipped", () => {
     });
 });
 
+describe("a node that is to be imported", () => {
+    beforeEach(() => void startMocks());
+
+    it("is refused with the way to adopt it, in an error that Pulumi shows without a stack", () => {
+        for (const node of [MkeControllerNode, MkeWorkerNode]) {
+            assert.throws(
+                () => new node("c2", { host: "10.0.0.12", cluster: CLUSTER }, { import: "c2" }),
+                (error: Error) => {
+                    assert.match(error.message, /"c2" has the option import.*cannot be imported\n.*adopted as it is/);
+                    assert.equal(error.stack, error.message);
+                    return pulumi.RunError.isInstance(error) && error instanceof InputError;
+                },
+            );
+        }
+        new MkeWorkerNode("c2", { host: "10.0.0.12", cluster: CLUSTER });
+    });
+});
+
+describe("a program under test", () => {
+    it("needs mocks for a project and a stack only", async () => {
+        const registered: Registered[] = [];
+        const newResource: pulumi.runtime.Mocks["newResource"] = ({ type, name, inputs }) => {
+            registered.push({ type, name, inputs: inputs as Record<string, unknown> });
+            return { id: name, state: inputs as object };
+        };
+        void pulumi.runtime.setMocks({ newResource, call: () => ({}) }, "mke", "test", false);
+        await known(new MkeWorkerNode("w1", { host: "10.0.0.21", cluster: CLUSTER }).urn);
+        assert.equal(only(registered).inputs["owner"], "organization/mke/test/w1");
+    });
+});
+
 function only(registered: readonly Registered[]): Registered {
     const [first, ...more] = registered;
     assert.ok(first !== undefined && more.length === 0);
