@@ -2,20 +2,23 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Topic } from "./decide/refusal";
 import { requireEngine } from "./engine";
 import { LockError, messageOf, TimeoutError } from "./errors";
+import { firstLine } from "./text";
 
 /** A moment after which a step has failed. All times are milliseconds unless a name says otherwise. */
 export class Deadline {
     private constructor(
         private readonly at: number,
-        private readonly listener?: (seen: string) => void,
+        private readonly listener: ((seen: string) => void) | undefined,
+        /** The input that sets it, as a person writes it: `timeouts.connect`; undefined where no input does. */
+        readonly input: string | undefined,
     ) {}
 
-    static after(milliseconds: number): Deadline {
-        return new Deadline(performance.now() + milliseconds);
+    static after(milliseconds: number, input?: string): Deadline {
+        return new Deadline(performance.now() + milliseconds, undefined, input);
     }
 
-    static afterSeconds(seconds: number): Deadline {
-        return Deadline.after(seconds * 1000);
+    static afterSeconds(seconds: number, input?: string): Deadline {
+        return Deadline.after(seconds * 1000, input);
     }
 
     get remaining(): number {
@@ -28,12 +31,13 @@ export class Deadline {
 
     /** The earlier of this deadline and one that many milliseconds away. */
     within(milliseconds: number): Deadline {
-        return new Deadline(Math.min(this.at, performance.now() + milliseconds), this.listener);
+        const at = performance.now() + milliseconds;
+        return at < this.at ? new Deadline(at, this.listener, undefined) : this;
     }
 
     /** The same moment; the listener hears what those who wait until then see meanwhile. */
     heardBy(listener: (seen: string) => void): Deadline {
-        return new Deadline(this.at, listener);
+        return new Deadline(this.at, listener, this.input);
     }
 
     /** For a wait: what its last look found, in words for a person, without secrets. */
@@ -65,28 +69,43 @@ export interface WaitOptions<T> {
 export type Look<T> = { readonly done: T } | { readonly seen: string };
 
 /**
- * Looks until the state is there. At the deadline it fails with what was last seen.
- * A look that throws ends the wait, except with a retryable error, which counts as "not yet". A lost lock is none of those.
+ * Looks until the state is there. At the deadline it fails with what was last found; looks that failed since then are told
+ * besides, but not one that only the deadline cut short. A look that throws ends the wait, except with a retryable error, which
+ * counts as "not yet". A lost lock is none of those.
  */
 export async function waitFor<T>(options: WaitOptions<T>): Promise<T> {
     const { deadline, maxInterval = 2000 } = options;
     let interval = options.interval ?? 200;
+    let last: LastSeen = {};
     for (;;) {
         const look = await lookOnce(options.look);
         if ("done" in look) return look.done;
-        deadline.tell(look.seen);
-        if (deadline.expired) throw timedOut(options, look.seen);
+        if ("seen" in look) last = { found: look.seen };
+        else if (!(deadline.expired && last.found !== undefined)) last = { ...last, failed: look.failed };
+        deadline.tell(wordsFor(last));
+        if (deadline.expired) throw timedOut(options, wordsFor(last));
         if (options.seesItThrough !== true) await requireEngine(options.stage, "waited for no longer");
         await sleep(Math.min(interval, deadline.remaining));
         interval = Math.min(interval * 2, maxInterval);
     }
 }
 
-async function lookOnce<T>(look: () => Promise<Look<T>>): Promise<Look<T>> {
+/** What the last look that answered found, and how the last one after it failed. */
+interface LastSeen {
+    readonly found?: string;
+    readonly failed?: string;
+}
+
+function wordsFor({ found, failed }: LastSeen): string {
+    if (found === undefined) return failed ?? "";
+    return failed === undefined ? found : `${found}; then a look failed: ${firstLine(failed)}`;
+}
+
+async function lookOnce<T>(look: () => Promise<Look<T>>): Promise<Look<T> | { readonly failed: string }> {
     try {
         return await look();
     } catch (error) {
-        if (isRetryable(error)) return { seen: messageOf(error) };
+        if (isRetryable(error)) return { failed: messageOf(error) };
         throw error;
     }
 }

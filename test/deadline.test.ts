@@ -72,6 +72,34 @@ describe("waiting for a state", () => {
         });
     });
 
+    it("keeps what the last look found where the next one is only cut short by the deadline", async () => {
+        const cut = new TimeoutError({ stage: "talking over SSH", what: "no channel was opened" });
+        let count = 0;
+        const deadline = Deadline.after(30);
+        const look = async (): Promise<Look<string>> => {
+            count += 1;
+            if (count === 1) return { seen: "member 6cf1 is a learner" };
+            while (!deadline.expired) await new Promise((resolve) => setTimeout(resolve, 1));
+            throw cut;
+        };
+        await assert.rejects(waitFor({ stage: "joining etcd", deadline, interval: 1, look }), {
+            message: "joining etcd: gave up waiting; last seen: member 6cf1 is a learner",
+        });
+    });
+
+    it("keeps it also where looks fail for long, and says how they fail", async () => {
+        const told: string[] = [];
+        const deadline = Deadline.after(50).heardBy((seen) => told.push(seen));
+        const look = looks({ seen: "a learner" }, refused);
+        await assert.rejects(waitFor({ stage: "waiting", deadline, interval: 1, maxInterval: 1, look }), {
+            message: "waiting: gave up waiting; last seen: a learner; then a look failed: asking: connection refused",
+        });
+        assert.deepEqual(
+            [...new Set(told)],
+            ["a learner", "a learner; then a look failed: asking: connection refused"],
+        );
+    });
+
     it("says in the end which passing error it met last, and what to do", async () => {
         const options = { stage: "waiting", deadline: Deadline.after(0), advice: "Look there.", look: looks(refused) };
         await assert.rejects(waitFor(options), {

@@ -76,7 +76,7 @@ async function resetOurs(
 
 async function probe(target: HostView, inputs: NodeInputs): Promise<HostFacts | undefined> {
     try {
-        const limit = Deadline.afterSeconds(inputs.timeouts.connect);
+        const limit = Deadline.afterSeconds(inputs.timeouts.connect, "timeouts.connect");
         return await tellingProgress(logOf(inputs), "looking at the host", limit, (deadline) =>
             target.probe(probePaths(inputs), deadline),
         );

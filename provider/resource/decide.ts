@@ -9,7 +9,9 @@ import {
     type RemovePlan,
 } from "../decide/plan";
 import { installProblems } from "../decide/component-versions";
+import type { VerdictReport } from "../decide/etcd-verdict";
 import { isOtherMachine } from "../decide/identity";
+import { MATRIX, type Scenario } from "../decide/matrix";
 import { nodeNameOf, peerAddressOf } from "../decide/names";
 import { hasBegunBefore } from "../decide/plan-common";
 import { refuseBesideK0sctl } from "../decide/others-at-work";
@@ -59,6 +61,9 @@ interface Passing {
     readonly lookAgainFor?: number;
     readonly drift?: readonly string[];
     readonly what?: string;
+    /** Of a plan. */
+    readonly scenario?: Scenario | undefined;
+    readonly verdict?: VerdictReport | undefined;
 }
 
 /** Looks and decides, again for a bounded time while what was seen may pass by itself. */
@@ -81,8 +86,11 @@ export async function decideSettled<P extends Passing>(
     }
 }
 
-function describe({ drift = [], what }: Passing): string {
-    return what ?? (drift.length > 0 ? drift.join("; ") : "what was found");
+function describe({ drift = [], what, scenario, verdict }: Passing): string {
+    if (what !== undefined) return what;
+    if (drift.length > 0) return drift.join("; ");
+    if (verdict?.passing === true) return `${verdict.verdict}: ${verdict.evidence.join("; ")}`;
+    return scenario === undefined ? "k0s is on its way" : `scenario ${scenario}, ${MATRIX[scenario].title}`;
 }
 
 /** Why an add of a host that does not answer cannot even be decided. */

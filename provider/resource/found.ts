@@ -20,7 +20,7 @@ const LOOK_AGAIN_EVERY = 1000;
  */
 export async function foundReady(operation: HostOperation): Promise<FoundOutputs> {
     const { inputs, log } = operation;
-    const deadline = Deadline.afterSeconds(inputs.timeouts.connect);
+    const deadline = Deadline.afterSeconds(inputs.timeouts.connect, "timeouts.connect");
     for (let isOther = false; ; isOther = !isOther) {
         try {
             return await (isOther

@@ -102,7 +102,8 @@ type Probed = { readonly host: HostFacts } | { readonly failure: ConnectionError
 async function probeHost({ target, inputs, log }: Session, patience: number): Promise<Probed> {
     try {
         const probe = (deadline: Deadline): Promise<HostFacts> => target.probe(probePaths(inputs), deadline);
-        return { host: await tellingProgress(log, STAGE, Deadline.afterSeconds(patience), probe) };
+        const limit = patience === inputs.timeouts.connect ? "timeouts.connect" : undefined;
+        return { host: await tellingProgress(log, STAGE, Deadline.afterSeconds(patience, limit), probe) };
     } catch (error) {
         if (error instanceof ConnectionError) return { failure: error };
         throw error;
@@ -122,7 +123,7 @@ function withoutHost(
         throw isUnreachable(failure) ? new ConnectionError({ ...failure.details, retryable: false }) : failure;
     return {
         host: undefined,
-        unreachable: failure.message,
+        unreachable: reasonOf(failure),
         otherHostKey: !isUnreachable(failure),
         cluster,
         nodeName,

@@ -107,6 +107,38 @@ describe("a decision", () => {
     });
 });
 
+describe("a decision that is waited for", () => {
+    it("is told with what was found, for an add, a removal and a repair alike", async () => {
+        const starting = { ...controllerHost("c3"), status: { state: "silent", reason: "no socket" } as const };
+        const learning = cluster({
+            members: [member("c1"), member("c2"), member("c3", { learner: true })],
+            etcdMembers: [],
+        });
+        for (const [decide, seen, said] of [
+            [decideRemove, situation({ host: starting }), /scenario 6, /],
+            [decideRemove, situation({ cluster: learning }), /VerdictHazardCRMissing|c3 .*learner/],
+            [decideRepair, situation({ host: starting }), /k0s does not answer, although k0scontroller is started/],
+        ] as const) {
+            const lines: string[] = [];
+            const patience = {
+                inputs: { timeouts: TIMEOUT_DEFAULTS },
+                log: { line: (line: string) => void lines.push(line) },
+            };
+            const first = decide(session(), seen, knowledge);
+            assert.ok(first?.lookAgain);
+            const plans = [first];
+            await decideSettled(
+                patience,
+                async () => seen,
+                () => plans.pop() ?? { lookAgain: false },
+            );
+            assert.match(lines.join("\n"), /^this may pass by itself, looking again for up to 30 s: /);
+            assert.match(lines.join("\n"), said);
+            assert.doesNotMatch(lines.join("\n"), /what was found/);
+        }
+    });
+});
+
 describe("deciding an add", () => {
     it("refuses a host that does not answer, in the words of its connection", () => {
         const silent = situation({ host: undefined, unreachable: "connection timed out" });

@@ -5,6 +5,7 @@ import { Client, type ConnectConfig } from "ssh2";
 import { type Deadline, timerLength } from "../../deadline";
 import { ConnectionError, HostKeyError, messageOf, MkeError, type OtherMachineError } from "../../errors";
 import { answersTo, type Credentials, credentialsFor, KEY_VARIABLE, type Login } from "./credentials";
+import { Offers } from "./offers";
 import { KEY_TYPES, algorithmsFor, fingerprintOf, parseHostKey, typeOf, type ExpectedHostKey } from "./host-key";
 import { movedAway, type Origin, originOf } from "./origin";
 
@@ -60,7 +61,12 @@ export async function dial(
         } catch (error) {
             if (!(error instanceof MkeError) || !error.retryable) throw error;
             const limitReached = login.dialErrorLimit >= 0 && failures > login.dialErrorLimit;
-            if (limitReached || deadline.remaining <= pause) throw afterAttempts(error, failures);
+            if (limitReached || deadline.remaining <= pause) {
+                throw afterAttempts(error, failures, {
+                    port: login.port,
+                    input: limitReached ? "connection.dialErrorLimit" : deadline.input,
+                });
+            }
             deadline.tell(error.message);
         }
         await sleep(pause);
@@ -106,6 +112,7 @@ class Attempt {
     private socket: Socket | undefined;
     private readonly host: string;
     private readonly client = new Client();
+    private readonly offers = new Offers();
 
     constructor(
         private readonly target: DialTarget,
@@ -175,6 +182,7 @@ class Attempt {
             // Our own timer covers name resolution and TCP too.
             readyTimeout: 0,
             hostVerifier: (key: Buffer) => this.verify(key),
+            debug: this.offers.hear,
         };
     }
 
@@ -194,6 +202,8 @@ class Attempt {
     private describe(error: Error & { level?: string; code?: string }): ConnectionError {
         const isRefused = error.level === "client-authentication" || TOO_MANY_FAILURES.test(error.message);
         if (isRefused) return this.authenticationFailed(error);
+        const missing = this.offers.missing(error.message);
+        if (missing !== undefined) return this.nothingInCommon(missing, error);
         const known: Readonly<Record<string, string>> = {
             ECONNREFUSED: `connection refused on port ${this.login.port}`,
             ENOTFOUND: "the name is not known",
@@ -212,6 +222,18 @@ class Attempt {
             host: this.host,
             what: `the host does not let ${this.login.user} in (tried: ${this.credentials.ways.join(", ")})`,
             advice: `Check connection.user and the credentials; is the public key in the user's authorized_keys? ${ROTATED}`,
+            retryable: false,
+            cause,
+        });
+    }
+
+    /** It will be the same the next time. */
+    private nothingInCommon({ what, setting }: { what: string; setting: string }, cause: Error): ConnectionError {
+        return new ConnectionError({
+            stage: "connecting",
+            host: this.host,
+            what,
+            advice: `Allow one of those supported here with ${setting} in the host's sshd_config (\`sshd -T | grep -i ${setting}\` shows what it has).`,
             retryable: false,
             cause,
         });
@@ -243,8 +265,25 @@ function wrongHostKey(
 }
 
 /** A bastion that waits for a host that is down runs into a time-out: that too is a connection that was not made. */
-function afterAttempts(error: MkeError, attempts: number): MkeError {
+function afterAttempts(error: MkeError, attempts: number, limit: Limit): MkeError {
     const { details } = error;
-    if (attempts > 1) return new ConnectionError({ ...details, what: `${details.what} (after ${attempts} attempts)` });
-    return error instanceof ConnectionError ? error : new ConnectionError(details);
+    const what = attempts > 1 ? `${details.what} (after ${attempts} attempts)` : details.what;
+    const refused = error instanceof ConnectionError && error.refused;
+    return new ConnectionError({ ...details, what, advice: details.advice ?? noWayAdvice(limit), refused });
+}
+
+/** What ended the attempts. */
+export interface Limit {
+    readonly port: number;
+    /** Name of the input; undefined where a limit of our own did. */
+    readonly input: string | undefined;
+}
+
+/** What to do about a host that does not answer by SSH. */
+export function noWayAdvice({ port, input }: Limit): string {
+    const longer = input === undefined ? "" : ` A machine that needs longer to boot: raise \`${input}\`.`;
+    return (
+        `Is the host up, is sshd running, and does nothing between here and there block port ${port}? ` +
+        `Check \`host\`, \`connection.port\` and \`connection.proxy\`.${longer}`
+    );
 }

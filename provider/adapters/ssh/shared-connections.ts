@@ -1,8 +1,9 @@
 import type { Duplex } from "node:stream";
 import { before, type Deadline } from "../../deadline";
 import { ConnectionError, MkeError } from "../../errors";
+import { firstLine } from "../../text";
 import type { Login } from "./credentials";
-import { dial } from "./dial";
+import { dial, noWayAdvice } from "./dial";
 import { type Origin, originKey } from "./origin";
 import type { Semaphore } from "./semaphore";
 import { SshSession } from "./session";
@@ -27,6 +28,8 @@ export interface Way {
 export class SharedConnections {
     private readonly living = new Map<string, SshSession>();
     private readonly dialling = new Map<string, Promise<SshSession>>();
+    /** Of the dialling that goes on. */
+    private lastFailure: string | undefined;
     private readonly idleTimers = new Map<SshSession, NodeJS.Timeout>();
 
     constructor(private readonly way: Way) {}
@@ -45,7 +48,7 @@ export class SharedConnections {
                 dialling.then(ended, ended);
             }
             try {
-                return await before(deadline, dialling, () => this.gaveUp());
+                return await before(deadline, dialling, () => this.gaveUp(deadline));
             } catch (error) {
                 // Somebody with less time dialled: try with ours.
                 const retryable = error instanceof MkeError && error.retryable;
@@ -68,9 +71,14 @@ export class SharedConnections {
 
     private async connect(origin: Origin | undefined, deadline: Deadline): Promise<SshSession> {
         const { host, login, open, slot } = this.way;
-        const leave = await slot.enter(deadline, () => this.gaveUp());
+        const leave = await slot.enter(deadline, () => this.gaveUp(deadline));
         try {
-            const { client, origin: reached } = await dial({ host, origin }, login, open, deadline);
+            const heard = deadline.heardBy((failure) => {
+                this.lastFailure = failure;
+                deadline.tell(failure);
+            });
+            const { client, origin: reached } = await dial({ host, origin }, login, open, heard);
+            this.lastFailure = undefined;
             const session: SshSession = new SshSession(host, reached, client, {
                 onBusy: () => this.busy(session),
                 onIdle: () => this.idle(session),
@@ -107,11 +115,14 @@ export class SharedConnections {
         session.close();
     }
 
-    private gaveUp(): ConnectionError {
+    private gaveUp({ input }: Deadline): ConnectionError {
+        const { port } = this.way.login;
+        const why = this.lastFailure === undefined ? "no answer yet" : firstLine(this.lastFailure);
         return new ConnectionError({
             stage: "connecting",
             host: this.way.host,
-            what: `no connection to port ${this.way.login.port} in the time allowed`,
+            what: `no connection to port ${port} in the time allowed${input === undefined ? "" : ` (${input})`}: ${why}`,
+            advice: noWayAdvice({ port, input }),
         });
     }
 }
