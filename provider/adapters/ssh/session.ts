@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Client, ClientChannel } from "ssh2";
 import { before, type Deadline, timerLength } from "../../deadline";
 import { ConnectionError, MkeError, TimeoutError, messageOf } from "../../errors";
@@ -11,6 +12,10 @@ const MAX_COMMANDS = 8;
 
 /** How long a channel may take to close after we closed it before its connection is given up. */
 const CLOSE_PATIENCE = 5_000;
+
+/** sshd counts a session for a moment longer than the client, which sees its channel closed. */
+const CLOSING_TIME = 5_000;
+const CLOSING_PAUSE = 50;
 
 /** RFC 4254 5.1. */
 const ADMINISTRATIVELY_PROHIBITED = 1;
@@ -33,6 +38,8 @@ export class SshSession {
     private open = 0;
     private lost: ConnectionError | undefined;
     private retired = false;
+    /** When a command of ours ended last. */
+    private lastClosed = -Infinity;
 
     constructor(
         readonly host: string,
@@ -56,11 +63,21 @@ export class SshSession {
                 );
             } catch (error) {
                 leave();
-                // A server that allows fewer sessions than usual: wait for one of ours to end.
-                if (!isRefusedSession(error) || this.commands.busy === 0) throw this.describe(error);
-                this.commands.lowerTo(this.commands.busy);
+                if (!isRefusedSession(error)) throw this.describe(error);
+                await this.untilPlace(error);
             }
         }
+    }
+
+    /** A server that allows fewer sessions than usual: waits for one of ours to end. Throws where none of ours is in the way. */
+    private async untilPlace(refusal: unknown): Promise<void> {
+        const { busy } = this.commands;
+        if (busy > 0) {
+            this.commands.lowerTo(busy);
+            return;
+        }
+        if (performance.now() - this.lastClosed > CLOSING_TIME) throw this.noSession(refusal);
+        await sleep(CLOSING_PAUSE);
     }
 
     /** Opens a TCP connection from the host to `address`:`port`. The stream is destroyed when the connection breaks. */
@@ -136,6 +153,7 @@ export class SshSession {
         channel.once("close", () => {
             clearTimeout(timer);
             this.abortOnLoss.delete(abort);
+            this.lastClosed = performance.now();
             leaveQueue();
             this.leave();
         });
@@ -217,6 +235,17 @@ export class SshSession {
             host: this.host,
             what: `the server opened no channel: ${messageOf(error)}`,
             cause: error,
+        });
+    }
+
+    private noSession(cause: unknown): ConnectionError {
+        return new ConnectionError({
+            stage: "talking over SSH",
+            host: this.host,
+            what: `the server opens no session, though none of ours is open: ${messageOf(cause)}`,
+            advice: "Set MaxSessions to 1 or more in sshd_config (10 is usual), and allow the user to run commands.",
+            retryable: false,
+            cause,
         });
     }
 

@@ -299,6 +299,30 @@ describe("SSH connections to a real sshd", () => {
         }
     });
 
+    it("run one command at a time where the server allows one session, and tell where it allows none", async () => {
+        const single = await TestSshd.start({ config: ["MaxSessions 1"] });
+        const none = await TestSshd.start({ config: ["MaxSessions 0"] });
+        try {
+            const endpoint = pool.endpoint(HOST, single.connection());
+            const run = async (code: number): Promise<number | undefined> => {
+                const { channel, exit } = await endpoint.exec(`exit ${code}`, soon(), () => undefined);
+                channel.resume();
+                return (await exit).code;
+            };
+            for (let code = 1; code <= 40; code += 1) assert.equal(await run(code), code);
+            assert.deepEqual(await Promise.all([1, 2, 3, 4, 5, 6].map(run)), [1, 2, 3, 4, 5, 6]);
+            const refused = pool.endpoint(HOST, none.connection()).exec("true", soon(), () => undefined);
+            await assert.rejects(refused, (error: Error) => {
+                assert.ok(error instanceof ConnectionError && !error.retryable);
+                assert.match(error.message, /opens no session, though none of ours is open[^]*MaxSessions/);
+                return true;
+            });
+        } finally {
+            single.stop();
+            none.stop();
+        }
+    });
+
     it("forward ports, and tell refused from forbidden", async () => {
         const strict = await TestSshd.start({ config: ["AllowTcpForwarding no"] });
         try {
