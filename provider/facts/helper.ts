@@ -254,14 +254,37 @@ function pinMismatch(pins: HelperRequest["pins"], { helperFacts }: ClusterConnec
 function nobody({ target }: HelperRequest, skipped: readonly Skipped[]): MkeError {
     const [unsupported] = skipped.flatMap((one) => one.unsupported ?? []);
     if (unsupported !== undefined) return unsupported;
+    const isNew = skipped.length > 0 && skipped.every(({ hasNoCluster }) => hasNoCluster);
     const details = {
         stage: FINDING_HELPER,
-        what: skipped.length === 0 ? "no controller is named" : "none of the controllers can be used",
+        host: isNew ? target : undefined,
+        what: whyNobody(skipped.length, isNew),
         output: skipped.map(({ host, reason }) => `${host}: ${reason}`).join("\n"),
-        advice:
-            "Name a running controller of this cluster in `cluster.controllers`" +
-            `${target === undefined ? "" : `, other than ${target}`}, and check its address and login. ` +
-            `After a change of keys: ${documentPath("guides/rotating-keys.md")}.`,
+        advice: isNew ? firstControllerAdvice() : otherControllerAdvice(target),
     };
     return skipped.some(({ retryable }) => retryable) ? new ConnectionError(details) : new RefusedError(details);
+}
+
+function whyNobody(named: number, isNew: boolean): string {
+    if (named === 0) return "no controller is named";
+    return isNew
+        ? "none of the controllers can be used: there is no cluster behind cluster.controllers"
+        : "none of the controllers can be used";
+}
+
+/** What all beginners meet who describe a cluster of blank machines. */
+function firstControllerAdvice(): string {
+    return (
+        "The first controller must exist: make it with k0sctl or mkectl, name it in `cluster.controllers` and run `pulumi up` again, " +
+        `which adopts it where it is a resource too (${documentPath("guides/first-controller.md")}). ` +
+        "If there is a cluster, name a running controller of it."
+    );
+}
+
+function otherControllerAdvice(target: string | undefined): string {
+    return (
+        "Name a running controller of this cluster in `cluster.controllers`" +
+        `${target === undefined ? "" : `, other than ${target}`}, and check its address and login. ` +
+        `After a change of keys: ${documentPath("guides/rotating-keys.md")}.`
+    );
 }

@@ -75,6 +75,17 @@ export const COMMANDS: Readonly<Record<string, readonly (readonly [command: stri
             DRIFT,
         ],
     ],
+    "docs/guides/first-controller.md": [
+        ["mkectl init > mke4.yaml", cannot("mkectl is not public")],
+        ["mkectl apply -f mke4.yaml", cannot("mkectl is not public")],
+        ["k0sctl apply --config k0sctl.yaml", cannot(MACHINE)],
+        [
+            "k0s install controller --enable-worker",
+            cannot(MACHINE, { file: "test/lab/first-controller.sh", words: "k0s" }),
+        ],
+        ["k0s start", cannot(MACHINE)],
+        ["k0s status", cannot(MACHINE)],
+    ],
     "docs/guides/recovering-a-failed-join.md": [
         [
             `pulumi stack export | jq '.deployment.resources[] | select(.outputs.status == "joining") | {urn, initErrors}'`,

@@ -297,6 +297,25 @@ describe("finding a controller to work through", () => {
         });
     }
 
+    it("says how the first controller is made where all that are named are blank, or the node itself", async () => {
+        const units = { controller: undefined, worker: undefined };
+        const blank = (number: number): Machine => ({
+            facts: controllerFacts(number, { status: { state: "silent", reason: "" }, units }),
+        });
+        const machines = { "10.0.0.1": blank(1), "10.0.0.2": blank(2) };
+        const more = { candidates: [address(1), address(2)], pins: {}, target: "10.0.0.2" };
+        await assert.rejects(connect(machines, more), (error: Error) => {
+            assert.ok(error instanceof RefusedError);
+            assert.match(error.message, /^finding a controller to work through on 10\.0\.0\.2: .*no cluster behind/);
+            assert.match(error.message, /The first controller must exist: .*k0sctl or mkectl.*first-controller\.md/);
+            return true;
+        });
+        await assert.rejects(connect({ ...machines, "10.0.0.1": undefined }, more), (error: Error) => {
+            assert.doesNotMatch(error.message, /first controller/);
+            return true;
+        });
+    });
+
     it("asks for the controllers that the cluster names when nobody else answers", async () => {
         const pins = { clusterId: "ours" };
         const machines = { "10.0.0.6": { clusterId: "ours" } };
