@@ -31,6 +31,8 @@ interface LoginArgs {
 
 /** How to log in to a host. */
 export interface ConnectionArgs extends LoginArgs {
+    /** Only for a connection that is shared with `@pulumi/command`: the host that it is for, once more. Error: another one. */
+    readonly host?: Input<string>;
     /** A bastion host to go through. Default: none. */
     readonly proxy?: Input<ProxyConnectionArgs>;
     /** Password for `sudo`; given to it on its standard input. Stored as a secret. Default: sudo asks for none. */

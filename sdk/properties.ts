@@ -144,9 +144,9 @@ function controllerWithSecrets(
     }));
 }
 
-/** A host key belongs to one host. */
+/** A host key belongs to one host, and so does the address that a connection of `@pulumi/command` has. */
 function withoutHostKey(connection: pulumi.Input<ConnectionArgs>): pulumi.Input<ConnectionArgs> {
-    return lift(connection, ({ hostKey: _, ...rest }) => rest);
+    return lift(connection, ({ hostKey: _, host: __, ...rest }) => rest);
 }
 
 /**

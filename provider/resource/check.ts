@@ -1,10 +1,11 @@
 import { whyUnusable } from "../adapters/ssh/private-key";
+import { normalAddress } from "../address";
 import { messageOf } from "../errors";
 import type { NodeInputs, NodeKind } from "../inputs";
 import { isEncrypted, privateKey as keyText } from "./key-text";
 import { k0sConfiguration } from "./k0s-configuration";
 import { NODE_FIELDS, NODE_SHAPES } from "./schema";
-import { type Bag, bagOf, holdsUnknown, type Problem, type Report, silent, UNKNOWN } from "./shape";
+import { type Bag, bagOf, holdsUnknown, isBag, type Problem, type Report, silent, UNKNOWN } from "./shape";
 
 export interface CheckResult {
     /** Complete: every default filled in, values that are not known yet untouched. */
@@ -21,13 +22,41 @@ export function check(kind: NodeKind, news: Bag): CheckResult {
     const failures: Problem[] = [];
     const report: Report = (property, reason) => failures.push({ property, reason });
     try {
-        const inputs = NODE_SHAPES[kind](given, "", report) as Bag;
+        const inputs = NODE_SHAPES[kind](withoutRepeatedHosts(given), "", report) as Bag;
         combinations(inputs, report);
         return { inputs, failures: failures.filter((failure) => !isCopied(failure, failures)) };
     } catch (error) {
         report("", `cannot be checked, a fault of pulumi-mke: ${messageOf(error)}`);
         return { inputs: given, failures };
     }
+}
+
+/** A connection that is shared with `@pulumi/command` has the host too, which says nothing new where it is the same. */
+function withoutRepeatedHosts(given: Bag): Bag {
+    const cluster = bagOf(given["cluster"]);
+    const { controllers } = cluster;
+    return {
+        ...withoutRepeatedHost(given),
+        ...(Array.isArray(controllers) && {
+            cluster: {
+                ...cluster,
+                controllers: controllers.map((one: unknown) => (isBag(one) ? withoutRepeatedHost(one) : one)),
+            },
+        }),
+    };
+}
+
+function withoutRepeatedHost(bag: Bag): Bag {
+    const { host, connection } = bag;
+    if (!isBag(connection) || !("host" in connection)) return bag;
+    const { host: repeated, ...login } = connection;
+    const isKnown = host !== UNKNOWN && repeated !== UNKNOWN;
+    const isOther = typeof host !== "string" || typeof repeated !== "string" || !isSameHost(host, repeated);
+    return isKnown && isOther ? bag : { ...bag, connection: login };
+}
+
+function isSameHost(one: string, other: string): boolean {
+    return normalAddress(one) === normalAddress(other);
 }
 
 /** Controllers without a login of their own have a copy of the resource's: its faults are told once. */

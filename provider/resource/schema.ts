@@ -36,7 +36,6 @@ import {
 
 const HOST_NAME = /^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*\.?$/;
 const NODE_NAME = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-const ELSEWHERE = "is an input of the resource itself, not of its connection";
 
 /** Nothing but numbers and points is a mistyped address: no top-level domain is a number. */
 const NUMBERS = /^[0-9.]+$/;
@@ -74,9 +73,16 @@ const proxy = object(
     { proxy: "a proxy of a proxy is not supported", sudoPassword: "nothing runs as root on a bastion host" },
 );
 
+const NOT_A_PATH = 'is not an input; privateKey takes the key itself: fs.readFileSync(path, "utf8")';
+
 const connection = object(
     { ...login, proxy: { shape: proxy }, sudoPassword: { shape: text(oneLine) } },
-    { host: ELSEWHERE },
+    {
+        host: "is an input of the resource itself; a connection may repeat it, and names no other",
+        address: "is the input host of the resource itself",
+        keyPath: NOT_A_PATH,
+        bastion: "is the input proxy",
+    },
 );
 
 const controllerList = list(
@@ -220,6 +226,21 @@ const fixedForWorkers: Fields = {
 
 const hints = {
     name: "is not an input; did you mean nodeName?",
+    // k0sctl's words for a host.
+    address: "is the input host",
+    ssh: "is the input connection, and its address the input host",
+    keyPath: `${NOT_A_PATH}, in connection`,
+    bastion: "is the input connection.proxy",
+    hostname: "is the input nodeName",
+    privateInterface: "is not an input; privateAddress takes the address",
+    environment: "is not an input; write a drop-in of the service with @pulumi/command before the node (dependsOn)",
+    files: "is not an input; copy them with @pulumi/command before the node (dependsOn). What k0sConfig refers to is copied by itself",
+    hooks: "is not an input; run commands of your own with @pulumi/command, before the node or after it (dependsOn)",
+    noTaints: 'is not an input; give "--no-taints" among installFlags',
+    uploadBinary: "is not needed: k0s is copied from a controller, or from k0s.localPath",
+    k0sBinaryPath: "is the input k0s.localPath",
+    k0sDownloadURL: "is the input k0s.downloadUrl",
+    k0sInstallPath: "is the input k0s.installPath",
     version: "is the input k0s.version",
     user: "is the input connection.user",
     port: "is the input connection.port",
