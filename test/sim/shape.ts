@@ -156,7 +156,8 @@ export class ShapeScene {
         for (const [path, content] of Object.entries(node.files ?? {})) c1.files.write(path, content);
         for (const [path, content] of Object.entries(node.c2files ?? {})) c2.files.write(path, content);
         for (const path of node.dirs ?? []) for (const one of [c1, c2]) one.files.mkdir(path);
-        if (node.balancer !== undefined) sim.balancer(node.balancer, ["c1", "c2"], { 8443: 6443 });
+        const ports = shape.text.includes(`${node.balancer}:8443`) ? { 8443: 6443 } : {};
+        if (node.balancer !== undefined) sim.balancer(node.balancer, ["c1", "c2"], ports);
         if (node.nat === true) sim.balancer("10.0.9.11", ["c1"]);
         const configPath = node.file === "absent" ? "none" : node.configPath;
         const { role, flags, text } = shape;

@@ -256,7 +256,7 @@ export class Simulation {
         return this.world.act(() => this.cluster.store.create(RESOURCES.pods, newPod(nodeName, options)));
     }
 
-    /** Connections to that address go to whichever of these controllers runs; `ports`: of which its own lead elsewhere. */
+    /** Connections to that address go to whichever of these controllers runs; `ports`: its own, and where they lead. */
     balancer(address: string, names: readonly string[], ports: Readonly<Record<number, number>> = {}): void {
         this.world.network.balance(
             address,

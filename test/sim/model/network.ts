@@ -8,7 +8,7 @@ export type Route =
 
 interface Balancer {
     readonly hosts: readonly SimHost[];
-    /** Port of its own → port of the hosts. */
+    /** Port of its own → port of the hosts; none: all ports are theirs. */
     readonly ports: Readonly<Record<number, number>>;
 }
 
@@ -44,15 +44,17 @@ export class Network {
         if (from !== undefined && !from.powered) return { verdict: "blocked", host: undefined };
         if (from !== undefined && isLoopback(address)) return this.arrive(from, port, true, address);
         const balancer = this.balancers.get(address);
-        if (balancer !== undefined) return this.balanced(from, balancer.hosts, balancer.ports[port] ?? port);
+        if (balancer !== undefined) return this.balanced(from, balancer, port);
         const host = this.machines.get(address) ?? this.named(address);
         if (host === undefined || !host.powered || host.drops(from, port)) return { verdict: "blocked", host };
         const to = host.addresses.includes(address) ? address : host.address;
         return this.arrive(host, port, host === from, to);
     }
 
-    private balanced(from: SimHost | undefined, backends: readonly SimHost[], port: number): Route {
-        const routes = backends.map((backend) => this.route(from, backend.address, port));
+    private balanced(from: SimHost | undefined, { hosts, ports }: Balancer, given: number): Route {
+        const port = Object.keys(ports).length === 0 ? given : ports[given];
+        if (port === undefined) return { verdict: "refused", host: undefined };
+        const routes = hosts.map((backend) => this.route(from, backend.address, port));
         return routes.find(({ verdict }) => verdict === "open") ?? { verdict: "refused", host: undefined };
     }
 
