@@ -6,6 +6,7 @@ import { hasHeartbeat, type Life, lifeOf } from "./alive";
 import { describeMember } from "./cluster-health";
 import { refuseForeignContent } from "./directories";
 import { eraOf } from "./era";
+import { explainedBy } from "./explained";
 import { leaveWasOurs, type VerdictReport } from "./etcd-verdict";
 import { isOurs } from "./identity";
 import { cellFor, type RemoveSteps } from "./matrix";
@@ -25,7 +26,6 @@ import {
     removalOf,
     topicOf,
     verdictOf,
-    wasThereBefore,
 } from "./plan-common";
 import type { LeaveAlone, RemovalSituation, RemovePlan, Situation } from "./plan-types";
 import { howToLeave, type LeaveMethod, mayRemove } from "./quorum";
@@ -125,22 +125,6 @@ function resume(
     const verdict = computed ?? verdictOf(situation);
     const etcd = explainedBy(record, verdict);
     return etcd === undefined ? undefined : { verdict, steps: { ...base, ...etcd } };
-}
-
-/** What is left to do in etcd, if the record accounts for the member and the object that are there. */
-function explainedBy(
-    record: OperationRecord,
-    { verdict, member, object }: VerdictReport,
-): Pick<RemoveSteps, "leave" | "deleteObject"> | undefined {
-    if (member !== undefined) {
-        const isAdded = record.kind !== "remove" && !wasThereBefore(record, member);
-        const isOurs = isRemoving(record, member.id) || isAdded;
-        return isOurs ? { leave: "leave", deleteObject: true } : undefined;
-    }
-    if (object !== undefined) {
-        return isRemoving(record, object.memberId) ? { leave: "none", deleteObject: true } : undefined;
-    }
-    return verdict === "VerdictClean" ? { leave: "none", deleteObject: false } : undefined;
 }
 
 /** safety.md 4: on a machine that is not ours nothing is written. */
