@@ -84,6 +84,21 @@ describe("an address that leads to another machine while an operation runs", fun
         assertUntouched(sim.find("w7"));
     });
 
+    it("is not touched as the old node when a new machine takes its place, before it joins as one", async () => {
+        world = await World.start(["w1"]);
+        const { sim } = world;
+        const { id, outs } = await world.create("w1");
+        sim.find("w1").wipe();
+        await world.rest();
+        const began = sim.events.length;
+        const { status } = await world.update("w1", id, await world.refresh("w1", { id, outs }));
+        assert.equal(status, "ready");
+        const done = sim.events
+            .slice(began)
+            .filter(({ kind, host, what }) => host === "w1" && kind === "program" && !LOOKING.has(what));
+        assert.deepEqual([done[0]?.what, done[0]?.values?.["FILE"]], ["write-file", "/etc/pulumi-mke/node.json"]);
+    });
+
     it("leaves another controller alone, and etcd its quorum", async () => {
         world = await World.start(["c2", "c3"]);
         const { sim } = world;

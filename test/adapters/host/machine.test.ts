@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "mocha";
 import { MachineGuard, machineOf } from "../../../provider/adapters/host/machine";
-import { onlyLooks, PROGRAM_NAMES } from "../../../provider/adapters/host/program";
+import { onlyLooks, PROGRAM_NAMES, type ProgramValues } from "../../../provider/adapters/host/program";
+import type { RootShell } from "../../../provider/adapters/host/root-shell";
+import { UnboundSshHost } from "../../../provider/adapters/host/ssh-host";
+import type { SshEndpoint } from "../../../provider/adapters/ssh/endpoint";
+import { Deadline } from "../../../provider/deadline";
 import { OtherMachineError } from "../../../provider/errors";
+import type { HostMarker } from "../../../provider/facts/host";
 import { MARKER_PATH } from "../../../provider/facts/host-probe";
 import { inNamespace, needNamespaces } from "../../support/namespace";
 
@@ -168,5 +173,38 @@ describe("the guard of an operation", () => {
             "find-units",
             "resolve",
         ]);
+    });
+});
+
+describe("our marker", () => {
+    before(needNamespaces);
+
+    it("is for root alone, and goes with the guard", async () => {
+        const sent: ProgramValues[] = [];
+        const shell = {
+            run: async (_name: string, values: ProgramValues) => {
+                sent.push(values);
+                return { exitCode: 0, stdout: Buffer.alloc(0), stderr: "" };
+            },
+        } as unknown as RootShell;
+        const host = new UnboundSshHost("10.0.0.1", undefined as unknown as SshEndpoint, shell).onMachine({
+            machineId: "m1",
+            token: "",
+        });
+        await host.writeMarker(JSON.parse(OUR_MARKER) as HostMarker, Deadline.after(5000));
+        const { FILE, MODE, ON_MACHINE, ON_TOKENS } = sent[0] ?? {};
+        assert.deepEqual([FILE, MODE, ON_MACHINE, ON_TOKENS], [MARKER_PATH, "0600", "m1", "=\n=t1"]);
+    });
+
+    it("keeps its content where the new one did not arrive whole", () => {
+        const { exitCode, stderr, seen } = inNamespace(
+            "write-file",
+            { FILE: MARKER_PATH, MODE: "0600", CONTENT: Buffer.from("hal").toString("base64"), SIZE: "4" },
+            `mkdir -p /etc/pulumi-mke; printf whole >${MARKER_PATH}`,
+            `cat ${MARKER_PATH}; echo; ls -A /etc/pulumi-mke`,
+        );
+        assert.equal(exitCode, 1);
+        assert.match(stderr, /writing \/etc\/pulumi-mke\/node\.json failed; is the disk full\?/);
+        assert.deepEqual(seen, ["whole", "node.json"]);
     });
 });
