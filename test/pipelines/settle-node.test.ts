@@ -4,7 +4,7 @@ import { deleteStaleObject, restartNode, updateLabels, waitForReady } from "../.
 import { repairNode } from "../../provider/pipelines/repair-node";
 import { undoJoin } from "../../provider/pipelines/undo-join";
 import type { RepairAction } from "../../provider/decide/repair";
-import { cluster, controllerHost, etcdMember, member } from "../decide/build";
+import { cluster, controllerHost, etcdMember, member, node, workerHost } from "../decide/build";
 import { only } from "../support/fake-calls";
 import { type Scene, scene, stagesOf } from "../support/fake-operation";
 
@@ -48,6 +48,21 @@ describe("repairing a node", () => {
             assert.deepEqual(touching(node), touched);
         });
     }
+});
+
+describe("a restart of a controller", () => {
+    it("is refused where etcd would lose its quorum meanwhile, and of a worker it is not asked", async () => {
+        const others = { isReady: async () => false };
+        const { inputs } = world().operation;
+        const timeouts = { ...inputs.timeouts, api: 0 };
+        const controller = scene({ hostFacts: controllerHost("c3"), others, inputs: { timeouts } });
+        await assert.rejects(restartNode(controller.operation), { name: "RefusedError", topic: "quorum" });
+        assert.deepEqual(touching(controller), []);
+        const nodes = [...cluster().nodes, node("w1")];
+        const w1 = scene({ name: "w1", hostFacts: workerHost("w1"), cluster: cluster({ nodes }), others });
+        await restartNode(w1.operation);
+        assert.ok(w1.calls.includes("w1 service restart worker"));
+    });
 });
 
 describe("a node that is what it should be", () => {

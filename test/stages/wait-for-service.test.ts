@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "mocha";
+import type { Kube } from "../../provider/adapters/kube";
 import { Deadline } from "../../provider/deadline";
 import { requireQuorumWithout, waitForService } from "../../provider/stages/wait-for-service";
-import { cluster, controllerHost, stopped, workerHost } from "../decide/build";
+import { address, cluster, controllerHost, stopped, workerHost } from "../decide/build";
 import { type Scene, type SceneOptions, scene } from "../support/fake-operation";
 
 const sick = { isReady: async (): Promise<boolean> => false };
@@ -41,6 +42,24 @@ describe("the quorum while a controller restarts", () => {
             topic: "quorum",
         });
         await assert.rejects(require_(scene({ others: sick })), /etcd would lose its quorum/);
+    });
+
+    it("does not count the one that restarts, which is healthy as long as it runs", async () => {
+        const without = (...dead: readonly string[]): Promise<unknown> => {
+            const { operation } = scene({ cluster: five });
+            const servers = operation.cluster;
+            const asked = (at: string): Kube =>
+                dead.some((name) => address(name) === at)
+                    ? { ...servers.kubeAt(at, 0), isReady: async () => false }
+                    : servers.kubeAt(at, 0);
+            const world = { ...operation, cluster: { ...servers, kubeAt: asked } };
+            return requireQuorumWithout(world, Deadline.after(5000));
+        };
+        // Of five three must be left: c3 itself is one of those that run.
+        await without("c4");
+        await assert.rejects(without("c4", "c5"), /etcd would lose its quorum/);
+        // One that is not healthy itself takes nothing away.
+        await without("c3", "c4");
     });
 
     it("cannot hold with two, where the restart is the repair", async () => {
