@@ -1,5 +1,6 @@
 import { type ClusterFacts, type Member, memberIdToHex, type NodeObject } from "../facts/cluster";
 import { normalAddress, sharedAddresses } from "../address";
+import { lifeOf } from "./alive";
 import type { Topic } from "./refusal";
 
 /** How long a Node may be NotReady before it counts (safety.md 22): every fresh one wobbles once, 5–8 s (observed.md). */
@@ -21,6 +22,8 @@ export interface Problem {
     /** True where it passes by itself: wait, do not fail. */
     readonly transient: boolean;
     readonly topic?: Topic;
+    /** What to do about it. */
+    readonly advice?: string;
 }
 
 /** What keeps an operation from starting on a cluster. Empty: it is stable. */
@@ -79,7 +82,8 @@ function leavingProblems({ members, etcdMembers }: ClusterFacts, exempt: Exempt)
         .map(({ name }) => ({ what: `EtcdMember ${name} is leaving`, transient: true, topic: "leave-in-progress" }));
 }
 
-function nodeProblems({ nodes, members, controlNodes, now }: ClusterFacts, exempt: Exempt): Problem[] {
+function nodeProblems(cluster: ClusterFacts, exempt: Exempt): Problem[] {
+    const { nodes, members, controlNodes, now } = cluster;
     const peers = [...members.flatMap(({ peerHosts }) => peerHosts), ...controlNodes.flatMap((one) => one.addresses)];
     // It may be the very one that goes: the lock names it only once the cluster is backed up.
     const mayMove = ({ addresses }: NodeObject): boolean =>
@@ -90,7 +94,13 @@ function nodeProblems({ nodes, members, controlNodes, now }: ClusterFacts, exemp
             what: `Node ${node.name} is NotReady`,
             transient: isWobble(node, now) || exempt.undecided?.includes(node.name) === true || mayMove(node),
             topic: "unhealthy-bystander",
+            ...(lifeOf({ node, member: undefined }, cluster).life === "dead" && { advice: leftBehind(node) }),
         }));
+}
+
+/** A machine that was wiped or is gone leaves its Node behind, also where the matrix keeps it in a removal (0a, 1). */
+function leftBehind({ name }: NodeObject): string {
+    return `The kubelet of Node ${name} has ended: if its machine is gone or was wiped, take it away with \`kubectl delete node ${name}\`.`;
 }
 
 /** NotReady, and not for long enough to count; `now` by the clock of the API server. */

@@ -259,7 +259,9 @@ function toPlan(situation: RemovalSituation, course: Course): RemovePlan {
         notes: [
             ...notes,
             ...(touchesHost && steps.machine === "none" ? ["k0s is not installed: nothing is done on the host"] : []),
-            ...(node !== undefined && !steps.deleteNode ? [`Node ${node.name} stays registered`] : []),
+            ...(node !== undefined && !steps.deleteNode
+                ? [`Node ${node.name} stays registered: \`kubectl delete node ${node.name}\` takes it away`]
+                : []),
             ...(resumes === undefined ? [] : [`finishing our interrupted operation ${resumes.id} (${resumes.kind})`]),
         ],
         lookAgain: doubt !== undefined || (!isOurOwnLeaving(situation) && mayPass(course)),

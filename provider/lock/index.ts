@@ -16,6 +16,7 @@ export {
     type OperationLock,
 } from "./leases";
 export { OPERATION_ANNOTATION, recordIn } from "./records";
+export { movedHere, whileMoving } from "./moving";
 export { type Transition, TransitionWatch } from "./transition";
 export type { LockClock, LockTiming } from "./timing";
 

@@ -3,7 +3,7 @@ import type { Refusal, Topic } from "../decide/refusal";
 import { requireEngine } from "../engine";
 import { RefusedError } from "../errors";
 import type { NodeKind } from "../inputs";
-import type { HeldLock } from "../lock";
+import { type HeldLock, whileMoving } from "../lock";
 import { removeController } from "../pipelines/remove-controller";
 import { removeWorker } from "../pipelines/remove-worker";
 import { decideRemove, decideSettled, type Knowledge, knowledgeOf, refuseIfSaid } from "./decide";
@@ -24,17 +24,19 @@ const STRANDED: Topic = "stranded-workers";
  */
 export async function remove(kind: NodeKind, _id: string, outs: NodeOutputs): Promise<void> {
     await requireEngine("delete");
-    await whileRemoving(kind, outs, async (itself) => {
-        if (await removedAfterEnd(kind, outs)) return;
-        await withSession(withPermissions(kind, inputsOf(outs)), outs, (session, started) => {
-            const begin = (): void => {
-                itself.hasBegun = true;
-                started();
-            };
-            return session.alone && kind === "controller"
-                ? removeLastController(session, outs, () => endBeforeLast(itself), begin)
-                : removeOne(itself, session, outs, begin);
-        });
+    await whileRemoving(kind, outs, (itself) => whileMoving(outs, () => removeNode(kind, outs, itself)));
+}
+
+async function removeNode(kind: NodeKind, outs: NodeOutputs, itself: Removal): Promise<void> {
+    if (await removedAfterEnd(kind, outs)) return;
+    await withSession(withPermissions(kind, inputsOf(outs)), outs, (session, started) => {
+        const begin = (): void => {
+            itself.hasBegun = true;
+            started();
+        };
+        return session.alone && kind === "controller"
+            ? removeLastController(session, outs, () => endBeforeLast(itself), begin)
+            : removeOne(itself, session, outs, begin);
     });
 }
 

@@ -7,7 +7,7 @@ import type { Repair } from "../decide/repair";
 import { ApiError, ConnectionError, RefusedError } from "../errors";
 import type { NodeSettings, OperationRecord } from "../facts/host";
 import type { NodeInputs, NodeKind } from "../inputs";
-import type { HeldLock } from "../lock";
+import { type HeldLock, whileMoving } from "../lock";
 import type { HostOperation } from "../stages/operation";
 import { refuseWhileVersionsMove } from "../pipelines/checks";
 import { repairNode } from "../pipelines/repair-node";
@@ -100,8 +100,19 @@ async function bringInLine(updating: Updating): Promise<FoundOutputs> {
     const { kind, session, olds } = updating;
     const left = await interruptedBefore(kind, session, olds.nodeName);
     const first = await lookAndDecide(session, olds, left);
-    if (first.plan.action === "rebuild") await foreseeRebuild(session, first.situation, first.knowledge);
-    return underLock(kind, session, lockedFor(session, olds, first.situation), async (held) => {
+    const bring = (): Promise<FoundOutputs> => bringUnderLock(updating, first.situation, left);
+    if (first.plan.action !== "rebuild") return bring();
+    await foreseeRebuild(session, first.situation, first.knowledge);
+    return whileMoving({ clusterId: session.cluster.helperFacts.clusterId, nodeName: first.situation.nodeName }, bring);
+}
+
+function bringUnderLock(
+    updating: Updating,
+    first: Situation,
+    left: OperationRecord | undefined,
+): Promise<FoundOutputs> {
+    const { kind, session, olds } = updating;
+    return underLock(kind, session, lockedFor(session, olds, first), async (held) => {
         const second = await lookAndDecide(session, olds, held.found ?? left, held);
         switch (second.plan.action) {
             case "finish":

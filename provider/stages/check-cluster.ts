@@ -4,7 +4,7 @@ import { type Deadline, waitFor } from "../deadline";
 import { RefusedError } from "../errors";
 import { type ClusterFacts, memberIdToHex } from "../facts/cluster";
 import { readCluster } from "../facts/cluster-view";
-import { LOCK_NAMESPACE, LOCK_SELECTOR, TransitionWatch } from "../lock";
+import { LOCK_NAMESPACE, LOCK_SELECTOR, movedHere, TransitionWatch } from "../lock";
 import { counted } from "../text";
 import type { Operation } from "./operation";
 import type { Outcome } from "./stage";
@@ -108,7 +108,7 @@ async function look(
     const { nodeNames, undecided, controlPlane } = watch.look(leases, facts.nodes);
     const moving = {
         ...exempt,
-        nodeNames: [...exempt.nodeNames, ...nodeNames],
+        nodeNames: [...exempt.nodeNames, ...nodeNames, ...movedHere(cluster.helperFacts.clusterId)],
         undecided,
         controlPlaneMoves: controlPlane,
     };
@@ -117,11 +117,12 @@ async function look(
 
 function refusal({ cluster, begunBefore }: Operation, problems: readonly Problem[]): RefusedError {
     const topic = problems.find((problem) => problem.topic !== undefined)?.topic;
+    const advice = `${unchanged(begunBefore)} Repair this first: members are neither added nor removed while another one is broken.`;
     return new RefusedError({
         stage: "checking the cluster",
         host: cluster.helper.address,
         what: sentences(problems),
-        advice: `${unchanged(begunBefore)} Repair this first: members are neither added nor removed while another one is broken.`,
+        advice: [advice, ...problems.flatMap((problem) => problem.advice ?? [])].join(" "),
         topic,
     });
 }

@@ -83,6 +83,16 @@ describe("the health of a cluster", () => {
         assert.deepEqual(problems({ nodes: [node("w1", { ready: false, readySince: 0 })] })[0]?.[1], false);
     });
 
+    it("says what a machine that is gone or was wiped left behind, and how it goes, and of nothing that lives", () => {
+        const nodes = [node("w1", { ready: false })];
+        const advice = (heartbeats: ClusterFacts["heartbeats"]) =>
+            clusterProblems(cluster({ nodes, heartbeats }), nobody).map((problem) => problem.advice);
+        const [left] = advice({});
+        assert.match(left ?? "", /The kubelet of Node w1 has ended: .*`kubectl delete node w1`/);
+        assert.deepEqual(advice({ w1: NOW - 60_000 }), [left]);
+        assert.deepEqual([...advice({ w1: NOW }), ...advice({ w1: NOW - 59_000 })], [undefined, undefined]);
+    });
+
     it("never counts the target", () => {
         const nodes = [node("c3", { ready: false })];
         const members = [...two, member("c3", { health: "unhealthy" })];

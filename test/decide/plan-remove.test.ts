@@ -127,7 +127,7 @@ describe("planning a removal", () => {
         const plan = removed(worker({ cluster: facts }));
         assert.equal(plan.steps.machine, "none");
         assert.equal(plan.node, undefined);
-        assert.ok(plan.notes.includes("Node w1 stays registered"));
+        assert.ok(plan.notes.includes("Node w1 stays registered: `kubectl delete node w1` takes it away"));
     });
 
     it("writes nothing to a machine that is not ours, and says so", () => {

@@ -5,6 +5,7 @@ import type { Exempt } from "../../provider/decide/cluster-health";
 import { Deadline } from "../../provider/deadline";
 import { RefusedError, TimeoutError } from "../../provider/errors";
 import type { ClusterFacts } from "../../provider/facts/cluster";
+import { whileMoving } from "../../provider/lock";
 import { proveJoinable, proveRemovable, proveUnchanged } from "../../provider/stages/baseline";
 import { requireStableCluster, verifyMembership } from "../../provider/stages/check-cluster";
 import { cluster, etcdMember, member, memberId, node, NOW } from "../decide/build";
@@ -80,6 +81,22 @@ describe("nodes that other operations move", () => {
     it("do not count while their operation lives", async () => {
         await require_(notReady(1), NO_ONE, withLeases(held("pulumi-mke-node-w1")));
         await assert.rejects(require_(notReady(1), NO_ONE, withLeases(held("pulumi-mke-node-w2"))), RefusedError);
+    });
+
+    it("do not count while their removal or rebuild waits for its turn in this process, and do again afterwards", async () => {
+        const { clusterId } = cluster().helper;
+        await whileMoving({ clusterId, nodeName: "w1" }, async () => {
+            await require_(notReady(1));
+        });
+        await whileMoving({ clusterId: "another", nodeName: "w1" }, async () => {
+            await assert.rejects(require_(notReady(1)), RefusedError);
+        });
+        await assert.rejects(whileMoving({ clusterId, nodeName: "w1" }, () => Promise.reject(new Error("ended"))));
+        const left = { ...notReady(1), heartbeats: {} };
+        await assert.rejects(
+            require_(left, NO_ONE, { kube: { leases: async () => [] } }),
+            /Node w1 is NotReady\nNothing was changed\.[^]*`kubectl delete node w1`/,
+        );
     });
 
     it("count again once their lock is given back", async () => {
