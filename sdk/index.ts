@@ -13,17 +13,22 @@ export type {
     TimeoutArgs,
 } from "./args";
 export type { ClusterArgs, ConnectionArgs, ControllerAddressArgs, ProxyConnectionArgs } from "./connection-args";
+export type { MkeNode } from "./node";
 export type { NodeResult } from "./result";
 export { MkeControllerNode } from "./controller-node";
 export { MkeWorkerNode } from "./worker-node";
 export type {
+    BackupInputs,
     ClusterInputs,
     Connection,
     ControllerAddress,
     DrainInputs,
     K0sSource,
+    LockInputs,
+    MkeInputs,
     Preflight,
     ProxyConnection,
+    RegistryInputs,
     Role,
     Timeouts,
 } from "../provider/inputs";
