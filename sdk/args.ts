@@ -4,6 +4,7 @@
  */
 import type { Input } from "@pulumi/pulumi";
 import type { ClusterArgs, ConnectionArgs } from "./connection-args";
+import type { K0sConfig } from "./k0s-config";
 
 /** Where the k0s program comes from. Used when it is installed; a later difference is never repaired, clusters are upgraded by others. */
 export interface K0sArgs {
@@ -165,7 +166,7 @@ export interface MkeControllerNodeArgs extends NodeArgs {
     /** With or without a kubelet. Default `controller+worker`. Another role is another node. */
     role?: Input<"controller+worker" | "controller">;
     /** k0s configuration (`ClusterConfig`), merged over the one taken from a controller that helps. A change exchanges what changed in the node's own and restarts k0s, controllers one at a time. Default: none. */
-    k0sConfig?: Input<object>;
+    k0sConfig?: Input<K0sConfig | object>;
     /** Backups before and after etcd's members change. Default: on the controller that helps. */
     backup?: Input<BackupArgs>;
     /** Removal of the cluster's last controller: `fail`, or `reset`, which ends the cluster. Default `fail`. */

@@ -14,6 +14,15 @@ export type {
 } from "./args";
 export type { ClusterArgs, ConnectionArgs, ControllerAddressArgs, ProxyConnectionArgs } from "./connection-args";
 export type { MkeNode } from "./node";
+export type {
+    K0sApiSpec,
+    K0sConfig,
+    K0sConfigSpec,
+    K0sFeatureGate,
+    K0sNetworkSpec,
+    K0sProgramSpec,
+    K0sStorageSpec,
+} from "./k0s-config";
 export type { NodeResult } from "./result";
 export { MkeControllerNode } from "./controller-node";
 export { MkeWorkerNode } from "./worker-node";

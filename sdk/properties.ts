@@ -129,9 +129,14 @@ function clusterWithSecrets(
     return lift(cluster, (fields) => ({
         ...fields,
         controllers: lift(fields.controllers, (list) =>
-            Array.isArray(list) ? list.map((entry) => controllerWithSecrets(entry, own)) : list,
+            isList(list) ? list.map((entry) => controllerWithSecrets(entry, own)) : list,
         ),
     }));
+}
+
+/** `Array.isArray` makes `any` of a read-only list. */
+function isList<T>(value: readonly T[]): value is readonly T[] {
+    return Array.isArray(value);
 }
 
 function controllerWithSecrets(

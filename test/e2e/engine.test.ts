@@ -162,7 +162,10 @@ if (pulumi === undefined) {
         it("says that no controller is left that could help", async () => {
             const { sim, engine, program } = scene;
             const alone = { controllers: [{ host: "10.77.0.13", connection: sim.connectionArgs("w1") }] };
-            await assert.rejects(engine.up(program([], ["w1"], { cluster: alone })), /Name a running controller/);
+            await assert.rejects(
+                engine.up(program([], ["w1"], { cluster: alone })),
+                /The first controller must exist: make it with k0sctl or mkectl/,
+            );
         });
     });
 }
