@@ -3,14 +3,16 @@ import type { HostView } from "../adapters/host";
 import { connectKube } from "../adapters/kube/client";
 import { before, type Deadline } from "../deadline";
 import { defined } from "../defined";
-import { documentPath } from "../documents";
-import { ConnectionError, MkeError, reasonOf, RefusedError } from "../errors";
+import { ConnectionError, HostKeyError, MkeError, reasonOf } from "../errors";
 import { sharedAddresses } from "../address";
 import type { Connection, ControllerAddress } from "../inputs";
 import type { Log } from "../log";
-import { agreed, FINDING_HELPER } from "./agreement";
+import { memberIdToHex } from "./cluster";
+import { agreed } from "./agreement";
 import { type ClusterConnection, connectController, type ControllerClients, NoCluster, Unusable } from "./controller";
 import type { HostFacts } from "./host";
+import { noHelper, type Skipped } from "./no-helper";
+import { removedIn, wasRemoved } from "./removed-controllers";
 import { UnsupportedStorageError } from "./storage";
 
 export type { ClusterConnection } from "./controller";
@@ -45,7 +47,7 @@ export interface HelperRequest {
     readonly k0sPath?: string;
     /**
      * The target itself, as its own helper: only where it is the one member of its cluster, and every other candidate answers
-     * and is blank. A controller out of reach may have the real cluster behind it.
+     * and is blank, or is noted in the cluster as taken out of it. Any other one out of reach may have the real cluster behind it.
      */
     readonly alone?: ControllerAddress;
     /** Asked when no candidate can be used: controllers that the cluster itself names. */
@@ -55,14 +57,12 @@ export interface HelperRequest {
     readonly othersLimit?: number;
 }
 
-interface Skipped {
-    readonly host: string;
-    readonly reason: string;
-    /** It may be there later without anybody changing the program. */
-    readonly retryable: boolean;
-    readonly hasNoCluster: boolean;
-    /** It has a cluster, of a kind that no other controller changes. */
-    readonly unsupported?: UnsupportedStorageError;
+/** The machine itself does not answer by SSH. */
+class AwayError extends ConnectionError {}
+
+function away(error: unknown): unknown {
+    const isAway = error instanceof ConnectionError && !(error instanceof HostKeyError);
+    return isAway ? new AwayError({ ...error.details, retryable: error.retryable, cause: error }) : error;
 }
 
 type Inspected = { readonly connection: ClusterConnection } | Skipped;
@@ -103,19 +103,37 @@ export async function connectCluster(request: HelperRequest, deadline: Deadline)
         const connection = await findAmong(request, candidates, skipped, deadline);
         if (connection !== undefined) return connection;
     }
-    const alone = skipped.every(({ hasNoCluster }) => hasNoCluster) ? await connectAlone(request, deadline) : undefined;
+    const doubtful = skipped.filter(({ hasNoCluster }) => !hasNoCluster);
+    // One that answers, and is no blank machine, has something to say against it.
+    const alone = doubtful.every(({ isAway }) => isAway) ? await connectAlone(request, doubtful, deadline) : undefined;
     if (alone !== undefined) return alone;
-    throw nobody(request, skipped);
+    throw noHelper(request.target, request.alone !== undefined, skipped);
 }
 
-async function connectAlone(request: HelperRequest, deadline: Deadline): Promise<ClusterConnection | undefined> {
+/** `away`: listed controllers that do not answer. They count as gone where the cluster notes that they were taken out of it. */
+async function connectAlone(
+    request: HelperRequest,
+    away: readonly Skipped[],
+    deadline: Deadline,
+): Promise<ClusterConnection | undefined> {
     if (request.alone === undefined) return undefined;
     const { host, connection: login } = request.alone;
     const connection = await connectThrough(request, { host, connection: login }, () => undefined, deadline);
-    const { members } = await connection.etcd.members();
-    if (members.length === 1) return connection;
+    try {
+        const { members } = await connection.etcd.members();
+        if (members.length === 1 && (await allRemoved(connection, away))) return connection;
+    } catch (error) {
+        connection.close();
+        throw error;
+    }
     connection.close();
     return undefined;
+}
+
+async function allRemoved({ kube, helperFacts }: ClusterConnection, away: readonly Skipped[]): Promise<boolean> {
+    if (away.length === 0) return true;
+    const removed = removedIn(await kube.clusterAnnotations());
+    return away.every(({ host }) => wasRemoved(removed, host, memberIdToHex(helperFacts.etcdClusterId)));
 }
 
 function withoutKnown(candidates: readonly ControllerAddress[], skipped: readonly Skipped[]): ControllerAddress[] {
@@ -204,6 +222,7 @@ async function inspect(request: HelperRequest, candidate: ControllerAddress, dea
         const unsupported = error instanceof UnsupportedStorageError ? error : undefined;
         return {
             ...{ host: candidate.host, reason, retryable, hasNoCluster: error instanceof NoCluster },
+            isAway: error instanceof AwayError,
             ...defined({ unsupported }),
         };
     }
@@ -231,7 +250,9 @@ async function connectThrough(
 ): Promise<ClusterConnection> {
     const host = request.openHost(candidate.host, candidate.connection);
     const { dataDir = DEFAULT_DATA_DIR, k0sPath = DEFAULT_K0S_PATH } = request;
-    const facts = await host.probe({ dataDir, k0sPath }, deadline);
+    const facts = await host.probe({ dataDir, k0sPath }, deadline).catch((error: unknown) => {
+        throw away(error);
+    });
     refuse(facts);
     const connection = await connectController(host, facts, deadline, request.clients);
     const mismatch = pinMismatch(request.pins, connection);
@@ -249,42 +270,4 @@ function pinMismatch(pins: HelperRequest["pins"], { helperFacts }: ClusterConnec
         return `its cluster has another CA: ${helperFacts.caFingerprint}, not ${caFingerprint}`;
     }
     return undefined;
-}
-
-function nobody({ target }: HelperRequest, skipped: readonly Skipped[]): MkeError {
-    const [unsupported] = skipped.flatMap((one) => one.unsupported ?? []);
-    if (unsupported !== undefined) return unsupported;
-    const isNew = skipped.length > 0 && skipped.every(({ hasNoCluster }) => hasNoCluster);
-    const details = {
-        stage: FINDING_HELPER,
-        host: isNew ? target : undefined,
-        what: whyNobody(skipped.length, isNew),
-        output: skipped.map(({ host, reason }) => `${host}: ${reason}`).join("\n"),
-        advice: isNew ? firstControllerAdvice() : otherControllerAdvice(target),
-    };
-    return skipped.some(({ retryable }) => retryable) ? new ConnectionError(details) : new RefusedError(details);
-}
-
-function whyNobody(named: number, isNew: boolean): string {
-    if (named === 0) return "no controller is named";
-    return isNew
-        ? "none of the controllers can be used: there is no cluster behind cluster.controllers"
-        : "none of the controllers can be used";
-}
-
-/** What all beginners meet who describe a cluster of blank machines. */
-function firstControllerAdvice(): string {
-    return (
-        "The first controller must exist: make it with k0sctl or mkectl, name it in `cluster.controllers` and run `pulumi up` again, " +
-        `which adopts it where it is a resource too (${documentPath("guides/first-controller.md")}). ` +
-        "If there is a cluster, name a running controller of it."
-    );
-}
-
-function otherControllerAdvice(target: string | undefined): string {
-    return (
-        "Name a running controller of this cluster in `cluster.controllers`" +
-        `${target === undefined ? "" : `, other than ${target}`}, and check its address and login. ` +
-        `After a change of keys: ${documentPath("guides/rotating-keys.md")}.`
-    );
 }

@@ -8,6 +8,7 @@ import { waitForVoter } from "../stages/join-etcd";
 import { markNode } from "../stages/mark-node";
 import { proveJoinable } from "../stages/baseline";
 import { proveLock, stretchLock } from "../stages/prove-lock";
+import { forgetRemoved } from "../stages/record-removed";
 import { markHost, noteFlags, recordInLock, recordOf } from "../stages/record-operation";
 import { stageBinary } from "../stages/stage-binary";
 import { verifyEtcdCluster, waitForApi, waitForEtcdMemberObject } from "../stages/verify-controller";
@@ -51,6 +52,7 @@ export async function addController(
     await runStage(log, "recording the operation", COMMAND_SECONDS, async (deadline) => {
         await recordInLock(operation, record);
         await markHost(operation, record, deadline);
+        await forgetRemoved(operation);
     });
     await syncConfiguration(operation, material);
     await syncRegistryCa(operation);

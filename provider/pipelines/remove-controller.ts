@@ -15,6 +15,7 @@ import { KubeletWatch } from "../stages/kubelet-watch";
 import { tellEtcdLeftovers } from "../stages/configuration-notes";
 import { leaveById, leaveBySpec, moveLeadership, proveLeft, waitUntilLeft } from "../stages/leave-etcd";
 import { proveLock, stretchLock } from "../stages/prove-lock";
+import { recordRemoved } from "../stages/record-removed";
 import { stopService } from "../stages/reset-host";
 import { backUp } from "./backups";
 import { checkVersionsBeforeRemoval } from "./checks";
@@ -63,7 +64,10 @@ export async function removeController(operation: Operation, removal: Controller
     await runStage(log, "verifying etcd", inputs.timeouts.api, (deadline) =>
         verifyMembership(operation, defined({ removed: member?.id }), deadline),
     );
-    const membershipChanged = member !== undefined || finished !== undefined;
+    const gone = member?.id ?? finished;
+    if (gone !== undefined)
+        await runStage(log, "noting the removal", COMMAND_SECONDS, () => recordRemoved(operation, gone, host));
+    const membershipChanged = gone !== undefined;
     await deregister(operation, removal, membershipChanged);
     if (membershipChanged) await backUp(operation, "after", "remove");
 }

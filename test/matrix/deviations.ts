@@ -115,6 +115,13 @@ export const DEVIATIONS: readonly Deviation[] = [
         effect: { adds: ["delete-node"], always: true },
     },
     {
+        cells: "remove a controller, all that act",
+        fits: removesController(),
+        what: "notes on the namespace kube-system which controller has gone",
+        reason: "the last controller may end the cluster although a program still lists that one, whose machine is gone by then",
+        effect: { adds: ["note-removed"], always: false },
+    },
+    {
         cells: "all that act, in a cluster with MKE",
         fits: acts,
         what: "keeps the host's entry in MkeConfig up to date, and spreads MKE's workloads after a change of etcd's members",

@@ -12,6 +12,7 @@ export type Write =
     | "join" // what puts k0s onto a host, with a token
     | "restart"
     | "drain" // cordon and evictions
+    | "note-removed" // our annotation on kube-system
     | "note-leave" // our annotations on an EtcdMember, before the leave
     | "move-leader"
     | "leave"
@@ -49,6 +50,7 @@ const HELPER_PROGRAMS: Readonly<Record<string, Write>> = { "token-create": "join
 
 const API_WRITES: readonly (readonly [request: (name: string) => RegExp, write: Write, body?: RegExp])[] = [
     [() => /^\w+ \S+\/namespaces\/kube-system\/leases(\/pulumi-mke-\S+)?$/, "lock"],
+    [() => /^PATCH \S+\/namespaces\/kube-system$/, "note-removed", /"pulumi-mke\/removed-controllers"/],
     [() => /^POST \S+\/eviction$/, "drain"],
     [(name) => new RegExp(`^PATCH \\S+/nodes/${name}$`), "drain", /"unschedulable":true|pulumi-mke\/cordoned/],
     [(name) => new RegExp(`^PATCH \\S+/nodes/${name}$`), "own", /^\{"metadata":/],

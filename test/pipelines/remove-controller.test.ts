@@ -56,6 +56,7 @@ describe("removing a controller", () => {
             "resetting",
             "cleaning folders",
             "verifying etcd",
+            "noting the removal",
             "post-operation backup",
         ]);
         assert.deepEqual(steps(world), [
@@ -258,6 +259,9 @@ describe("removing a controller", () => {
         await removeC3(world, { host: undefined });
         assert.deepEqual(only(world.calls, "c3"), []);
         assert.deepEqual(only(world.calls, "kube delete"), DELETED);
-        assert.deepEqual(stagesOf(world).slice(-2), ["verifying etcd", "post-operation backup"]);
+        assert.deepEqual(stagesOf(world).slice(-3), ["verifying etcd", "noting the removal", "post-operation backup"]);
+        const removed = JSON.stringify([{ addresses: ["10.0.0.3"], memberId: "f03", etcdClusterId: "abc" }]);
+        const noted = JSON.stringify({ "pulumi-mke/removed-controllers": removed });
+        assert.deepEqual(only(world.calls, "kube annotateCluster"), [`kube annotateCluster ${noted}`]);
     });
 });

@@ -10,6 +10,8 @@ export interface KubeObjects {
     etcdMembers: EtcdMemberObject[];
     controlNodes: ControlNodeObject[];
     pods: PodObject[];
+    /** Of `kube-system`. */
+    annotations?: Readonly<Record<string, string>>;
     readonly lease?: LeaseObject;
     readonly mke?: MkeObjects;
 }
@@ -24,6 +26,10 @@ export function fakeKube(calls: Calls, objects: KubeObjects, answers: Partial<Ku
     const none = async (): Promise<void> => undefined;
     const own: Kube = {
         clusterId: async () => CLUSTER_ID,
+        clusterAnnotations: async () => objects.annotations ?? {},
+        annotateCluster: async (annotations) => {
+            objects.annotations = { ...objects.annotations, ...annotations } as never;
+        },
         isReady: async () => true,
         now: () => NOW,
         nodes: async () => objects.nodes,

@@ -24,6 +24,7 @@ import { type HttpRequest, type HttpResponse, KubeTransport } from "./transport"
 const NODES = "/api/v1/nodes";
 const ETCD_MEMBERS = "/apis/etcd.k0sproject.io/v1beta1/etcdmembers";
 const CONTROL_NODES = "/apis/autopilot.k0sproject.io/v1beta2/controlnodes";
+const KUBE_SYSTEM = "/api/v1/namespaces/kube-system";
 const MKE_CRD = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/mkeconfigs.mke.mirantis.com";
 const MERGE_PATCH = "application/merge-patch+json";
 
@@ -78,8 +79,15 @@ class KubeClient implements Kube {
     ) {}
 
     async clusterId(): Promise<string> {
-        const namespace = await this.get("/api/v1/namespaces/kube-system");
-        return namespace.metadata?.uid ?? "";
+        return (await this.get(KUBE_SYSTEM)).metadata?.uid ?? "";
+    }
+
+    async clusterAnnotations(): Promise<Readonly<Record<string, string>>> {
+        return (await this.get(KUBE_SYSTEM)).metadata?.annotations ?? {};
+    }
+
+    async annotateCluster(annotations: Annotations): Promise<void> {
+        await this.patch(KUBE_SYSTEM, { metadata: { annotations } });
     }
 
     async isReady(path: "/readyz" | "/readyz/etcd"): Promise<boolean> {

@@ -5,6 +5,10 @@ import type { MkeKube } from "./mke";
 export interface Kube {
     /** UID of the `kube-system` namespace. */
     clusterId(): Promise<string>;
+    /** Those of the `kube-system` namespace, for what is to be known as long as the cluster is. */
+    clusterAnnotations(): Promise<Readonly<Record<string, string>>>;
+    /** `null` removes a key. */
+    annotateCluster(annotations: Annotations): Promise<void>;
     /** One group of health checks, e.g. `/readyz` or `/readyz/etcd`. */
     isReady(path: "/readyz" | "/readyz/etcd"): Promise<boolean>;
     /**
