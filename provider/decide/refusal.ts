@@ -27,6 +27,7 @@ export const TOPICS = [
     "configuration-files",
     "k0s-settings",
     "living-node",
+    "lone-controller",
     "renamed-machine",
     "directories",
 ] as const;

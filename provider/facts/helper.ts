@@ -11,7 +11,7 @@ import { memberIdToHex } from "./cluster";
 import { agreed } from "./agreement";
 import { type ClusterConnection, connectController, type ControllerClients, NoCluster, Unusable } from "./controller";
 import type { HostFacts } from "./host";
-import { noHelper, type Skipped } from "./no-helper";
+import { LoneControllerError, noHelper, type Skipped } from "./no-helper";
 import { removedIn, wasRemoved } from "./removed-controllers";
 import { UnsupportedStorageError } from "./storage";
 
@@ -118,7 +118,15 @@ async function connectAlone(
 ): Promise<ClusterConnection | undefined> {
     if (request.alone === undefined) return undefined;
     const { host, connection: login } = request.alone;
-    const connection = await connectThrough(request, { host, connection: login }, () => undefined, deadline);
+    const connection = await connectThrough(request, { host, connection: login }, () => undefined, deadline).catch(
+        (error: unknown) => {
+            const isDown = error instanceof MkeError || (error instanceof Unusable && !(error instanceof NoCluster));
+            const isCertain = isDown && away.length === 0 && !(error instanceof AwayError);
+            throw isCertain && !(error instanceof UnsupportedStorageError)
+                ? new LoneControllerError(host, error)
+                : error;
+        },
+    );
     try {
         const { members } = await connection.etcd.members();
         if (members.length === 1 && (await allRemoved(connection, away))) return connection;

@@ -1,7 +1,28 @@
 import { documentPath } from "../documents";
-import { ConnectionError, type MkeError, RefusedError } from "../errors";
+import { ConnectionError, type MkeError, reasonOf, RefusedError } from "../errors";
 import { FINDING_HELPER } from "./agreement";
 import type { UnsupportedStorageError } from "./storage";
+
+/**
+ * The node itself is the only controller that is left, answers by SSH, and its cluster cannot be asked. `advice` is for where
+ * its k0s cannot be started either.
+ */
+export class LoneControllerError extends RefusedError {
+    constructor(host: string, cause: unknown) {
+        super({
+            stage: FINDING_HELPER,
+            host,
+            what: `it is the only controller there is, and it cannot be asked: ${reasonOf(cause)}`,
+            advice:
+                "Start k0s on it by hand (`systemctl start k0scontroller`) and see why it does not run (`journalctl -u k0scontroller`); " +
+                "or name a running controller of its cluster in `cluster.controllers`. To give the cluster up, set " +
+                '`onLastController: "reset"` and `onUnreachable: "remove-from-cluster"`, run `pulumi up`, which stores them, and ' +
+                "then remove the resource.",
+            topic: "lone-controller",
+            cause,
+        });
+    }
+}
 
 /** A controller that cannot help, and why. */
 export interface Skipped {

@@ -6,7 +6,7 @@ import { refuseBesideK0sctl } from "../decide/others-at-work";
 import { openHost } from "../adapters/ssh/pool";
 import type { HostView } from "../adapters/host";
 import { machineOf } from "../adapters/host/machine";
-import { ConnectionError } from "../errors";
+import { ConnectionError, type MkeError, reasonOf } from "../errors";
 import type { HostFacts } from "../facts/host";
 import type { NodeInputs, NodeKind } from "../inputs";
 import { removeEtcdMaintenance } from "../pipelines/material";
@@ -44,6 +44,20 @@ export async function removedAfterEnd(kind: NodeKind, outs: NodeOutputs): Promis
     if (!isRecorded && !isAfterEnd(host, outs)) return false;
     await resetOurs(kind, inputs, outs, { target, host });
     return true;
+}
+
+/**
+ * Resets the only controller that is left, whose k0s does not run and cannot be started: with it the cluster ends. The program has
+ * asked for it in so many words (safety.md 24).
+ */
+export async function resetAlone(inputs: NodeInputs, outs: NodeOutputs, error: MkeError): Promise<void> {
+    const log = logOf(inputs);
+    const target = openHost(inputs.host, inputs.connection);
+    const host = await probe(target, inputs);
+    if (host === undefined) throw error;
+    log.line(`${reasonOf(error)}: the cluster ends with it, and whether it has other Nodes could not be looked at`);
+    await resetOurs("controller", inputs, outs, { target, host });
+    rememberEnd(outs.clusterId);
 }
 
 async function resetOurs(

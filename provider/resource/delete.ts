@@ -2,13 +2,14 @@ import type { LeaveAlone, RemovePlan } from "../decide/plan";
 import type { Refusal, Topic } from "../decide/refusal";
 import { requireEngine } from "../engine";
 import { RefusedError } from "../errors";
-import type { NodeKind } from "../inputs";
+import type { NodeInputs, NodeKind } from "../inputs";
 import { type HeldLock, whileMoving } from "../lock";
 import { removeController } from "../pipelines/remove-controller";
 import { removeWorker } from "../pipelines/remove-worker";
 import { decideRemove, decideSettled, type Knowledge, knowledgeOf, refuseIfSaid } from "./decide";
-import { removedAfterEnd } from "./after-end";
+import { removedAfterEnd, resetAlone } from "./after-end";
 import { removeLastController } from "./last-controller";
+import { mayResetAlone, startingAlone } from "./lone-controller";
 import { look, type Situation } from "./look";
 import { withPermissions } from "./permissions";
 import { type Session, withSession } from "./session";
@@ -29,7 +30,17 @@ export async function remove(kind: NodeKind, _id: string, outs: NodeOutputs): Pr
 
 async function removeNode(kind: NodeKind, outs: NodeOutputs, itself: Removal): Promise<void> {
     if (await removedAfterEnd(kind, outs)) return;
-    await withSession(withPermissions(kind, inputsOf(outs)), outs, (session, started) => {
+    const inputs = withPermissions(kind, inputsOf(outs));
+    try {
+        await startingAlone(inputs, outs, () => removeThrough(kind, inputs, outs, itself));
+    } catch (error) {
+        if (!mayResetAlone(inputs, error)) throw error;
+        await resetAlone(inputs, outs, error);
+    }
+}
+
+function removeThrough(kind: NodeKind, inputs: NodeInputs, outs: NodeOutputs, itself: Removal): Promise<void> {
+    return withSession(inputs, outs, (session, started) => {
         const begin = (): void => {
             itself.hasBegun = true;
             started();

@@ -30,7 +30,8 @@ function storage(given: Bag, report: Report): void {
         report("k0sConfig.spec.storage.etcd.externalCluster", "is not supported: its members are not those of k0s");
     }
     if (!isMissing(bagOf(etcd["extraArgs"])["data-dir"])) {
-        const why = "is not supported: k0s looks into <dataDir>/etcd to know whether it has joined. Mount the disk there";
+        const why =
+            "is not supported: k0s looks into <dataDir>/etcd to know whether it has joined. Mount the disk there";
         report("k0sConfig.spec.storage.etcd.extraArgs.data-dir", why);
     }
     if (!isMissing(etcd["peerAddress"])) {

@@ -7,6 +7,7 @@ import { differingFlags } from "../decide/shared-flags";
 import { messageOf } from "../errors";
 import { memberIdToHex } from "../facts/cluster";
 import type { HostFacts } from "../facts/host";
+import { LoneControllerError } from "../facts/no-helper";
 import type { NodeKind } from "../inputs";
 import { decideRepair, decideSettled, knowledgeOf } from "./decide";
 import { glance, type Situation } from "./look";
@@ -16,6 +17,7 @@ import { inputsOf, type NodeOutputs, type NodeStatus } from "./state";
 /** Fixed words, without times or reasons that vary: a second refresh must find nothing new (architecture.md, "drift"). */
 const UNREACHABLE = "the host does not answer by SSH";
 const NOBODY = "the host or its cluster could not be checked";
+const ALONE = "its k0s cannot be asked, and it is the only controller there is";
 const OTHER_KEY = "the host shows a different SSH host key than `hostKey`: it may be another machine";
 
 type ReadResult = { readonly id?: string; readonly props?: NodeOutputs };
@@ -31,6 +33,7 @@ export async function read(_kind: NodeKind, id: string, outs: NodeOutputs): Prom
         return await withSession(inputs, outs, (session) => readThrough(session, id, outs), "read");
     } catch (error) {
         logOf(inputs).line(messageOf(error));
+        if (error instanceof LoneControllerError) return { id, props: withDrift(outs, "degraded", [ALONE]) };
         return { id, props: withDrift(outs, "unreachable", [NOBODY]) };
     }
 }

@@ -4,7 +4,7 @@ import { markerOf } from "../decide/identity";
 import { refuseBesideK0sctl } from "../decide/others-at-work";
 import { type Refusal, unchanged } from "../decide/refusal";
 import type { Repair } from "../decide/repair";
-import { ApiError, ConnectionError, RefusedError } from "../errors";
+import { ApiError, ConnectionError, reasonOf, RefusedError } from "../errors";
 import type { NodeSettings, OperationRecord } from "../facts/host";
 import type { NodeInputs, NodeKind } from "../inputs";
 import { type HeldLock, whileMoving } from "../lock";
@@ -20,9 +20,10 @@ import { type Addition, foreseeAdd, performAdd } from "./add-node";
 import { decideRepair, decideSettled, hasBegun, type Knowledge, knowledgeOf, refusedBy } from "./decide";
 import { changedInputs, isStoredOnly } from "./diff";
 import { foundHalfMade, foundIn, foundReady } from "./found";
+import { mayResetAlone, startingAlone } from "./lone-controller";
 import { look, type Situation } from "./look";
 import { foreseeRebuild, nameAgain, rebuildNode } from "./rebuild";
-import { type Session, withWorkingSession } from "./session";
+import { logOf, type Session, withWorkingSession } from "./session";
 import { type FoundOutputs, InitFailure, inputsOf, type NodeOutputs, outputsOf } from "./state";
 import { interruptedBefore, type Locked, operationOf, underLock, withHost } from "./under-lock";
 
@@ -37,11 +38,19 @@ export async function update(
     news: NodeInputs,
 ): Promise<{ outs: NodeOutputs }> {
     if (onlyStores(olds, news)) return { outs: outputsOf(news, foundIn(olds)) };
-    const found = await withWorkingSession(kind, news, olds, (session, started) => {
-        const updating: Updating = { kind, id, session, olds, started };
-        return olds.status === "joining" ? resumeAdd(updating) : bringInLine(updating);
-    });
-    return { outs: outputsOf(news, found) };
+    const bring = (): Promise<FoundOutputs> =>
+        withWorkingSession(kind, news, olds, (session, started) => {
+            const updating: Updating = { kind, id, session, olds, started };
+            return olds.status === "joining" ? resumeAdd(updating) : bringInLine(updating);
+        });
+    try {
+        return { outs: outputsOf(news, await startingAlone(news, olds, bring)) };
+    } catch (error) {
+        // What its removal needs must get into the state, although nothing can be done for the node any more.
+        if (!mayResetAlone(news, error) || !changesOnlyStored(olds, news)) throw error;
+        logOf(news).line(`${reasonOf(error)}: only its inputs are stored`);
+        return { outs: outputsOf(news, foundIn(olds)) };
+    }
 }
 
 interface Updating {
@@ -53,8 +62,12 @@ interface Updating {
 }
 
 function onlyStores(olds: NodeOutputs, news: NodeInputs): boolean {
+    return olds.status === "ready" && olds.drift.length === 0 && changesOnlyStored(olds, news);
+}
+
+function changesOnlyStored(olds: NodeOutputs, news: NodeInputs): boolean {
     const changed = changedInputs({ ...olds }, { ...news });
-    return olds.status === "ready" && olds.drift.length === 0 && changed.length > 0 && isStoredOnly(changed);
+    return changed.length > 0 && isStoredOnly(changed);
 }
 
 async function resumeAdd(updating: Updating): Promise<FoundOutputs> {
