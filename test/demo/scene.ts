@@ -2,6 +2,7 @@ import type { PulumiFn } from "@pulumi/pulumi/automation";
 import { MkeControllerNode, MkeWorkerNode } from "pulumi-mke";
 import { RESOURCES, type Simulation, type SimHost, startSimulation } from "../sim";
 import { keptBackups } from "./kept-backups";
+import { pictureOf } from "./picture";
 
 /** What a step should have come to, by names. */
 export interface Expected {
@@ -89,6 +90,11 @@ export class Scene {
             return { name, id: id.toString(16), address: peerAddress, role };
         });
         return rows.sort((a, b) => a.name.localeCompare(b.name));
+    }
+
+    /** To compare two moments: see `differences`. */
+    picture(): readonly string[] {
+        return pictureOf(this.sim);
     }
 
     /** Fails when etcd, Kubernetes or a machine is not as expected; answers what was found, in a sentence. */
