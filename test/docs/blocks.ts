@@ -19,7 +19,12 @@ export function blocksOf(page: string, language: RegExp): readonly string[] {
 
 /** Programs in TypeScript. */
 export function programsOf(page: string): readonly string[] {
-    return blocksOf(page, /^(ts|typescript)$/);
+    return typescriptOf(page).filter((block) => !isUnitTest(block));
+}
+
+/** Tests of such programs. */
+export function unitTestsOf(page: string): readonly string[] {
+    return typescriptOf(page).filter(isUnitTest);
 }
 
 /** Commands after a `$`, with the lines that go on with them, without comments. */
@@ -28,4 +33,12 @@ export function commandsOf(page: string): readonly string[] {
         const [, ...commands] = block.replace(/^#.*\n/gm, "").split(/^\$ /m);
         return commands.map((command) => command.replace(/\s+# .*$/gm, "").trim());
     });
+}
+
+function typescriptOf(page: string): readonly string[] {
+    return blocksOf(page, /^(ts|typescript)$/);
+}
+
+function isUnitTest(block: string): boolean {
+    return block.includes("setMocks(");
 }

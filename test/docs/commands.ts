@@ -13,6 +13,8 @@ const cannot = (reason: string, instead?: Place): Trial => ({ cannot: reason, in
 
 const MACHINES = "it changes machines and a cloud of the reader's own; the test does it on simulated ones";
 const MACHINE = "it is typed on a machine of the reader's own";
+const REGISTRY = "tsx comes from the npm registry; the test has the compiler take its place";
+const UNIT_TEST = { file: "test/docs/unit-test.test.ts", words: '["--test", "index.test.js"]' };
 const QUICK_START = e2e("printed-programs", 'blocksOf("README.md"');
 const DRIFT = e2e("guides", 'commandsOf("drift-in-ci.md")');
 const ADOPTING = e2e("adopting-guide", "await engine.up(programOf(scene))");
@@ -31,6 +33,8 @@ export const COMMANDS: Readonly<Record<string, readonly (readonly [command: stri
         ["pulumi config set --secret mke:privateKey < ~/.ssh/id_ed25519", QUICK_START],
         ["pulumi config set --path 'mke:workers[0]' 10.77.0.21", QUICK_START],
         ["pulumi up", cannot(MACHINES, e2e("printed-programs", "examples/quickstart/index.js"))],
+        ["npm install --save-dev tsx", cannot(REGISTRY, { file: "test/package/project.ts", words: 'tsx: "4"' })],
+        ["npx tsx --test index.test.ts", cannot(REGISTRY, UNIT_TEST)],
         ["npm test", ci("tests npm test")],
         ["npx mocha dist/test/lock/lock.test.js", ci("npx mocha dist/test/lock/lock.test.js")],
         ["npm run -s matrix", ci("npm run -s matrix")],
