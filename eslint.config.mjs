@@ -30,7 +30,7 @@ export default tseslint.config(
     },
     {
         // The only places that load by name when called: what is loaded decides how fast a preview is, and whose SDK it is.
-        files: ["sdk/stub.ts", "sdk/program-sdk.ts", "provider/index.ts"],
+        files: ["sdk/stub.ts", "sdk/program-sdk.ts", "provider/index.ts", "provider/resource/check.ts"],
         rules: { "@typescript-eslint/no-require-imports": "off" },
     },
     {

@@ -1,4 +1,3 @@
-import { whyUnusable } from "../adapters/ssh/private-key";
 import { normalAddress } from "../address";
 import { messageOf } from "../errors";
 import type { NodeInputs, NodeKind } from "../inputs";
@@ -106,11 +105,14 @@ function login(value: unknown, at: string, report: Report): void {
     if (isKey && privateKeyPassword !== UNKNOWN) keyContent(privateKey, privateKeyPassword, `${at}.privateKey`, report);
 }
 
+/** Brings ssh2 along, which a program without keys does not wait for. */
+const keyReader = () => require("../adapters/ssh/private-key") as typeof import("../adapters/ssh/private-key");
+
 function keyContent(key: string, passphrase: unknown, at: string, report: Report): void {
     const isText = typeof passphrase === "string";
     if (passphrase !== undefined && !isText) return;
     if (!isText && isEncrypted(key)) return report(at, "is encrypted: give privateKeyPassword too, or use an agent");
-    const why = whyUnusable(key, isText ? passphrase : undefined);
+    const why = keyReader().whyUnusable(key, isText ? passphrase : undefined);
     if (why !== undefined) report(at, why);
 }
 

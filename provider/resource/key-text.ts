@@ -1,4 +1,4 @@
-import { misspelling } from "../adapters/ssh/private-key";
+import { misspelling } from "../key-spelling";
 
 /** Rules for SSH keys. Each answers what is wrong, or undefined, and never quotes what it was given. */
 

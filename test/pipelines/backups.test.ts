@@ -109,10 +109,10 @@ describe("the backups of an operation", () => {
     it("are one, afterwards, where the member went in an earlier run, and none where there never was one", async () => {
         const gone = { cluster: cluster({ members: ["c1", "c2"].map((name) => member(name)) }) };
         const left = { member: undefined, steps: LEFT_ALREADY };
-        const interrupted = { ...record("remove"), removing: "f03", target: "10.0.0.3" };
         const resumed = leaving(gone);
         leave(resumed);
         const { operation } = resumed;
+        const interrupted = record("remove", { owner: operation.inputs.owner, target: "10.0.0.3", removing: "f03" });
         const held = { ...operation.held, found: interrupted };
         await removeC3({ ...resumed, operation: { ...operation, held } }, left);
         assert.deepEqual(backups(resumed), ["c3-after-remove 5"]);

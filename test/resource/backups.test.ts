@@ -97,7 +97,7 @@ describe("the backups of a resource, on a simulated cluster", function () {
         c1.failing.delete("backup");
         const { id, outs } = await create();
         c1.failing.set("backup", "the disk is full");
-        await assert.rejects(controller.delete(id, outs), /the disk is full/);
+        await assert.rejects(controller.delete(id, outs), { message: /the disk is full/ });
         assert.equal(sim.members().length, 2);
         assert.equal(sim.find("c2").units.get("k0scontroller")?.active, "active");
         c1.failing.delete("backup");

@@ -166,7 +166,7 @@ describe("the provider on a simulated MKE cluster", () => {
         }
         mke.webhook = { denies: "hosts: frozen" };
         for (const run of ["the first", "a second"]) {
-            await assert.rejects(controller.delete(id, outs), /hosts: frozen/, run);
+            await assert.rejects(controller.delete(id, outs), { message: /hosts: frozen/ }, run);
             assert.equal(addresses().at(-1), "10.77.0.13");
             assert.deepEqual((await controller.read(id, outs)).props?.["drift"], [
                 "k0s is not installed",

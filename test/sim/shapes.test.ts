@@ -149,7 +149,7 @@ async function refuses(scene: ShapeScene, name: "c1" | "c2" | "w1", words: RegEx
 
 async function end(scene: ShapeScene, { c1, c2 }: Record<"c1" | "c2", Created>, { leaving }: Expected): Promise<void> {
     if (leaving !== undefined) {
-        await assert.rejects(controller.delete(c1.id, c1.outs), leaving);
+        await assert.rejects(controller.delete(c1.id, c1.outs), { message: leaving });
         assert.equal(scene.sim.members().length, 2);
     }
     await controller.delete(c2.id, c2.outs);

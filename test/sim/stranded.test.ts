@@ -34,9 +34,13 @@ describe("a worker that knows the API by a name", () => {
 
     it("keeps a controller while the name leads to it alone, or nowhere, and lets it go once it leads elsewhere too", async () => {
         const { id, outs } = await created(controller, programOf(sim, "c2"));
-        await assert.rejects(controller.delete(id, outs), /worker w1 reaches the API through api\.lab\.test, and /);
+        await assert.rejects(controller.delete(id, outs), {
+            message: /worker w1 reaches the API through api\.lab\.test, and /,
+        });
         leads("10.77.0.12");
-        await assert.rejects(controller.delete(id, outs), /through api\.lab\.test, which leads to 10\.77\.0\.12/);
+        await assert.rejects(controller.delete(id, outs), {
+            message: /through api\.lab\.test, which leads to 10\.77\.0\.12/,
+        });
         assert.equal(sim.members().length, 2);
         leads("10.77.0.11", "10.77.0.12");
         await controller.delete(id, outs);

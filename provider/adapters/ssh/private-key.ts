@@ -1,6 +1,7 @@
 import { createHash, createPrivateKey, type KeyObject } from "node:crypto";
 import { utils } from "ssh2";
 import { messageOf } from "../../errors";
+import { misspelling } from "../../key-spelling";
 
 /** A key as ssh2 takes it, or why it cannot be used, in words that hold nothing of it. */
 export type ReadKey =
@@ -18,17 +19,6 @@ export function readPrivateKey(text: string, passphrase: string | undefined): Re
     if (PKCS8.test(text)) return readPkcs8(text, passphrase);
     const unusable = whatSsh2Says(text, passphrase);
     return unusable === undefined ? { text, passphrase } : { unusable };
-}
-
-/** What was done to its text on the way here, if it shows. */
-export function misspelling(text: string): string | undefined {
-    if (/-----(\\r)?\\n/.test(text)) {
-        return 'has \\n written out in place of its line breaks; put them back, e.g. key.replace(/\\\\n/g, "\\n")';
-    }
-    if (/\n[ \t]+\S/.test(text.trim()) && !text.includes("PuTTY")) {
-        return "has indented lines; give its text as it is in the file";
-    }
-    return undefined;
 }
 
 const known = new Map<string, string | undefined>();
