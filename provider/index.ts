@@ -5,6 +5,7 @@
 import { asOperation, watchEngine } from "./engine";
 import type { NodeInputs, NodeKind } from "./inputs";
 import { prefixedLog } from "./log";
+import { tellingEnd } from "./progress";
 import type { CheckResult } from "./resource/check";
 import type { DiffResult } from "./resource/diff";
 import type { Bag } from "./resource/shape";
@@ -38,6 +39,7 @@ export const worker: NodeProvider = providerOf("worker");
 function providerOf(kind: NodeKind): NodeProvider {
     return {
         async check(_olds, news) {
+            load.known().rememberWanted(kind, news);
             return load.check().check(kind, news);
         },
 
@@ -50,7 +52,9 @@ function providerOf(kind: NodeKind): NodeProvider {
 
         async create(inputs) {
             remember(inputs);
-            const { id, outs } = await asOperation(() => load.create().create(kind, asChecked(inputs)));
+            const { id, outs } = await asOperation(() =>
+                tellingEnd(nameOf(inputs), "created", () => load.create().create(kind, asChecked(inputs))),
+            );
             return { id, outs: load.state().encodeOutputs(outs) };
         },
 
@@ -63,14 +67,18 @@ function providerOf(kind: NodeKind): NodeProvider {
         async update(id, olds, news) {
             remember(news);
             const kept = readable(olds);
-            const { outs } = await asOperation(() => load.update().update(kind, id, kept, asChecked(news)));
+            const { outs } = await asOperation(() =>
+                tellingEnd(nameOf(news), "updated", () => load.update().update(kind, id, kept, asChecked(news))),
+            );
             return { outs: load.state().encodeOutputs(outs) };
         },
 
         async delete(id, outs) {
             await toldOnce(nameOf(outs), async () => {
                 const kept = readable(outs);
-                await asOperation(() => load.delete().remove(kind, id, kept));
+                await asOperation(() =>
+                    tellingEnd(nameOf(outs), "deleted", () => load.delete().remove(kind, id, kept)),
+                );
             });
         },
     };
@@ -114,7 +122,7 @@ function asChecked(inputs: Bag): NodeInputs {
 
 function leaveLater(id: string, outs: Bag): { id: string; props: Bag } {
     const log = prefixedLog(nameOf(outs));
-    log.line("its state was written by a later version of pulumi-mke, and stays as it is");
+    log.line("its state was written by a later version of pulumi-mke, and stays as it is", "quiet");
     return { id, props: outs };
 }
 

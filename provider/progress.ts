@@ -1,5 +1,5 @@
 import type { Deadline } from "./deadline";
-import type { Log } from "./log";
+import { type Log, prefixedLog } from "./log";
 import { firstLine } from "./text";
 
 /** Milliseconds between the first two lines about a wait; the pause doubles from line to line, up to the longest. */
@@ -64,4 +64,12 @@ function repeatedly(action: () => void, firstPause: number): () => void {
     };
     next(firstPause);
     return () => clearTimeout(timer);
+}
+
+/** Runs one of Pulumi's operations on a resource of that name and says when it has ended well, at every level. */
+export async function tellingEnd<T>(name: string, did: string, operation: () => Promise<T>): Promise<T> {
+    const started = performance.now();
+    const result = await operation();
+    prefixedLog(name).line(`${did} after ${((performance.now() - started) / 1000).toFixed(1)} s`, "quiet");
+    return result;
 }

@@ -9,7 +9,7 @@ describe("the line with which a stage starts", () => {
     const toldOf = (...lines: readonly string[]): string[] => {
         const told: string[] = [];
         const tell = withoutShortStarts((line) => void told.push(line), AN_HOUR);
-        lines.forEach(tell);
+        lines.forEach((line) => tell(line, "normal"));
         return told;
     };
 
@@ -40,12 +40,12 @@ describe("the line with which a stage starts", () => {
                 told.push(line);
                 if (told.length === 1) resolve();
             }, 1);
-            tell("draining …");
+            tell("draining …", "normal");
             // The timer of the log keeps nobody waiting.
             const waiting = setInterval(() => {
                 if (told.length === 0) return;
                 clearInterval(waiting);
-                tell("draining … done after 0.1 s");
+                tell("draining … done after 0.1 s", "normal");
             }, 1);
         });
         await first;

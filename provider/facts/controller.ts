@@ -57,6 +57,9 @@ export class Unusable extends Error {}
 /** There is no cluster on it, or it is the target: not a sign that a cluster is out of reach. */
 export class NoCluster extends Unusable {}
 
+/** A host without a controller's service, such as one that is to become a controller. */
+export class NotInstalled extends NoCluster {}
+
 interface RuntimeConfig {
     readonly spec?: {
         readonly nodeConfig?: unknown;
@@ -130,7 +133,7 @@ function controllerStatus({ status, units }: HostFacts): { readonly dataDir: str
         if (status.role === "controller") return status;
         throw new Unusable("it is a worker");
     }
-    if (units.controller === undefined) throw new NoCluster("no controller is installed on it");
+    if (units.controller === undefined) throw new NotInstalled("no controller is installed on it");
     throw new Unusable(`its k0s does not answer (unit ${units.controller.active}): ${status.reason}`);
 }
 

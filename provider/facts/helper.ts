@@ -9,7 +9,14 @@ import type { Connection, ControllerAddress } from "../inputs";
 import type { Log } from "../log";
 import { memberIdToHex } from "./cluster";
 import { agreed } from "./agreement";
-import { type ClusterConnection, connectController, type ControllerClients, NoCluster, Unusable } from "./controller";
+import {
+    type ClusterConnection,
+    connectController,
+    type ControllerClients,
+    NoCluster,
+    NotInstalled,
+    Unusable,
+} from "./controller";
 import type { HostFacts } from "./host";
 import { LoneControllerError, noHelper, type Skipped } from "./no-helper";
 import { removedIn, wasRemoved } from "./removed-controllers";
@@ -42,6 +49,8 @@ export interface HelperRequest {
     readonly targetAddresses?: (deadline: Deadline) => Promise<readonly string[]>;
     readonly openHost: (address: string, connection: Connection) => HostView;
     readonly log: Log;
+    /** True for a host that is no controller yet, and that this run makes one of: no person misses its help. */
+    readonly isToCome?: (host: string) => boolean;
     /** Where the probe looks; what k0s itself says wins. */
     readonly dataDir?: string;
     readonly k0sPath?: string;
@@ -215,8 +224,9 @@ function itsTarget({ helper }: ClusterConnection): Skipped {
 }
 
 function skip(request: HelperRequest, one: Skipped, skipped: Skipped[]): void {
+    const from = one.isBlank && request.isToCome?.(one.host) === true ? "debug" : "normal";
     // That the target does not help itself needs no line.
-    if (one.host !== request.target) request.log.line(`not working through ${one.host}: ${one.reason}`);
+    if (one.host !== request.target) request.log.line(`not working through ${one.host}: ${one.reason}`, from);
     skipped.push(one);
 }
 
@@ -229,7 +239,13 @@ async function inspect(request: HelperRequest, candidate: ControllerAddress, dea
         const retryable = error instanceof MkeError && error.retryable;
         const unsupported = error instanceof UnsupportedStorageError ? error : undefined;
         return {
-            ...{ host: candidate.host, reason, retryable, hasNoCluster: error instanceof NoCluster },
+            ...{
+                host: candidate.host,
+                reason,
+                retryable,
+                hasNoCluster: error instanceof NoCluster,
+                isBlank: error instanceof NotInstalled,
+            },
             isAway: error instanceof AwayError,
             ...defined({ unsupported }),
         };

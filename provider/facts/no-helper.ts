@@ -31,6 +31,8 @@ export interface Skipped {
     /** It may be there later without anybody changing the program. */
     readonly retryable: boolean;
     readonly hasNoCluster: boolean;
+    /** No controller is installed on it. */
+    readonly isBlank?: boolean;
     /** Nobody answers there by SSH. */
     readonly isAway?: boolean;
     /** It has a cluster, of a kind that no other controller changes. */

@@ -131,7 +131,7 @@ async function survey(
  */
 async function fence(kube: Kube, lease: LeaseObject, log: Log): Promise<boolean> {
     const done = (await kube.replaceLease({ ...lease, holder: "" })) !== undefined;
-    if (done) log.line(`took the lock ${lease.name} from ${lease.holder}, which does not renew it any more`);
+    if (done) log.line(`took the lock ${lease.name} from ${lease.holder}, which does not renew it any more`, "quiet");
     return done;
 }
 
@@ -169,7 +169,7 @@ async function takeOver(
         takenOver(lease, { holder, durationSeconds: timing.durationSeconds, kind }, now),
     );
     if (wasHeld && taken !== undefined) {
-        log.line(`took over the lock ${lease.name} of ${lease.holder}, which does not renew it any more`);
+        log.line(`took over the lock ${lease.name} of ${lease.holder}, which does not renew it any more`, "quiet");
     }
     return taken;
 }

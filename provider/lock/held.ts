@@ -134,7 +134,7 @@ export class HeldLease implements HeldLock {
             return true;
         } catch (error) {
             // the API may be away for a while in a join or leave; `prove` tells when it was too long
-            this.log.line(`the lock could not be renewed: ${reasonOf(error)}`);
+            this.log.line(`the lock could not be renewed: ${reasonOf(error)}`, "quiet");
             return false;
         }
     }
@@ -215,6 +215,7 @@ export class HeldLease implements HeldLock {
     private tellUnreleased(error: unknown): void {
         this.log.line(
             `the lock ${this.current.name} could not be given back, and is renewed no more: ${reasonOf(error)}`,
+            "quiet",
         );
     }
 

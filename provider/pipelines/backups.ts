@@ -21,7 +21,7 @@ export async function backUp(
         await takeBackup(operation, { when, change });
     } catch (error) {
         if (error instanceof EngineGoneError) throw error;
-        operation.log.line(`warning: the cluster has no backup from after the change: ${messageOf(error)}`);
+        operation.log.line(`warning: the cluster has no backup from after the change: ${messageOf(error)}`, "quiet");
     }
 }
 

@@ -22,7 +22,7 @@ import { waitForNode } from "../stages/wait-for-node";
 import { waitForService } from "../stages/wait-for-service";
 import { changeEntry } from "./mke";
 import type { HostOperation } from "../stages/operation";
-import { runStage } from "../stages/stage";
+import { nothingToDo, runStage } from "../stages/stage";
 import {
     CHECK_SECONDS,
     COMMAND_SECONDS,
@@ -39,9 +39,9 @@ export async function foreseeReinstall(
     let plan: ReinstallPlan | undefined;
     await runStage(operation.log, "comparing k0s settings", CHECK_SECONDS, async (deadline) => {
         plan = await planReinstall(operation, before, deadline);
-        if (plan === undefined) return "nothing to change";
+        if (plan === undefined) return nothingToDo("nothing to change");
         await tryReinstall(operation, plan, deadline);
-        plan.notes.forEach((note) => operation.log.line(note));
+        plan.notes.forEach((note) => operation.log.line(note, "quiet"));
         return plan.restart ? "k0s is to be restarted" : "no restart is needed";
     });
     return plan;
@@ -186,7 +186,7 @@ async function goBack(operation: HostOperation, plan: ReinstallPlan, cause: unkn
         return withAdvice(cause, await backToWhatWorked(operation, plan));
     } catch (error) {
         const why = messageOf(error);
-        operation.log.line(`the old settings could not be put back: ${why}`);
+        operation.log.line(`the old settings could not be put back: ${why}`, "quiet");
         return withAdvice(cause, `Its old settings could not be put back: ${why.split("\n", 1).join()}.`);
     }
 }
@@ -194,7 +194,7 @@ async function goBack(operation: HostOperation, plan: ReinstallPlan, cause: unkn
 async function backToWhatWorked(operation: HostOperation, plan: ReinstallPlan): Promise<string> {
     const { log, inputs } = operation;
     if (!(await mayGoBack(operation, commandDeadline()))) {
-        log.line("k0s answers and other members of etcd are not healthy: it is not restarted again");
+        log.line("k0s answers and other members of etcd are not healthy: it is not restarted again", "quiet");
         return "It keeps its new settings: k0s answers, and other members of etcd are not healthy.";
     }
     await runStage(

@@ -10,7 +10,7 @@ import { cleanFolders, resetHost, stopService, takeAway } from "../stages/reset-
 import { checkVersionsBeforeRemoval } from "./checks";
 import { deregisterFromMke } from "./mke";
 import type { HostOperation, Machine, Operation } from "../stages/operation";
-import { runStage } from "../stages/stage";
+import { runStage, withWarning } from "../stages/stage";
 import { COMMAND_SECONDS, commandDeadline } from "../stages/timing";
 
 /** What of a node is left to remove: decided by the matrix, found in the facts. */
@@ -60,7 +60,7 @@ async function forgetMachine(host: HostOperation): Promise<void> {
     await proveLock(host, commandDeadline());
     await runStage(host.log, "removing what we put there", COMMAND_SECONDS, async (deadline) => {
         const left = await takeAway(host, deadline);
-        return left.length === 0 ? "done" : `could not remove ${left.join(", ")}`;
+        return left.length === 0 ? undefined : withWarning(`could not remove ${left.join(", ")}`);
     });
 }
 
@@ -106,7 +106,7 @@ async function giveBack(operation: Operation, error: MkeError): Promise<MkeError
             { belongsTogether: true },
         );
     } catch (reason) {
-        operation.log.line(`Node ${operation.nodeName} stays cordoned: ${reasonOf(reason)}`);
+        operation.log.line(`Node ${operation.nodeName} stays cordoned: ${reasonOf(reason)}`, "quiet");
     }
     return withFate(error, `Node ${operation.nodeName} ${fate}.`);
 }

@@ -71,7 +71,7 @@ async function resetOurs(
     const known = machineId === undefined ? { token } : { token, machineId };
     const { ours, why } = isOurs(host, known, { clusterId, caFingerprint });
     if (!ours) {
-        log.line(`its cluster has ended, and nothing is done on ${inputs.host}: ${why}`);
+        log.line(`its cluster has ended, and nothing is done on ${inputs.host}: ${why}`, "quiet");
         return;
     }
     const unsafe =
@@ -110,6 +110,6 @@ function withoutMachine(inputs: NodeInputs): boolean {
             advice: 'Make it answer, or set `onUnreachable: "remove-from-cluster"` to leave the machine as it is.',
         });
     }
-    logOf(inputs).line("its cluster has ended and its host does not answer: nothing is done");
+    logOf(inputs).line("its cluster has ended and its host does not answer: nothing is done", "quiet");
     return true;
 }

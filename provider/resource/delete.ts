@@ -80,7 +80,7 @@ async function removeAfter(
         }),
     );
     if (plan.kind === "leave-alone") {
-        session.log.line(plan.why);
+        session.log.line(plan.why, "quiet");
         return;
     }
     await underLock(kind, session, nodeAndMachine(situation, outs), (held) =>
@@ -103,11 +103,11 @@ async function removeUnderLock(
     const { situation, plan } = await settle(session, outs, knowledgeOf(outs, held.found), held);
     refuseIfSaid(plan, session.inputs.host);
     if (plan.kind === "leave-alone") {
-        session.log.line(plan.why);
+        session.log.line(plan.why, "quiet");
         return;
     }
     started();
-    plan.notes.forEach((note) => session.log.line(note));
+    plan.notes.forEach((note) => session.log.line(note, "quiet"));
     const operation = operationOf(kind, session, held, situation, outs);
     const host = plan.touchesHost ? withHost(operation, session, situation) : undefined;
     await (kind === "worker"

@@ -69,7 +69,7 @@ async function lookThrough(
 function knownReady(operation: HostOperation): FoundOutputs {
     const { kind, progress, peerAddress, clusterFacts, hostFacts, cluster } = operation;
     const memberId = progress.memberId ?? memberAt(clusterFacts.members, peerAddress)?.id;
-    operation.log.line(`${STAGE}: it is ready, as far as this operation saw; \`pulumi refresh\` looks again`);
+    operation.log.line(`${STAGE}: it is ready, as far as this operation saw; \`pulumi refresh\` looks again`, "quiet");
     return {
         ...identity(operation),
         status: "ready",

@@ -1,4 +1,5 @@
-import type { ControllerAddress } from "../inputs";
+import { normalAddress } from "../address";
+import type { ControllerAddress, NodeKind } from "../inputs";
 import { type Bag, holdsUnknown, isBag } from "./shape";
 
 /**
@@ -16,6 +17,18 @@ interface Reached {
 }
 
 const mentions = new Map<string, Mention>();
+/** Hosts that the program wants as controllers, as `check` saw them; programs spell one host in several ways. */
+const wanted = new Set<string>();
+
+/** Keeps that the program wants this host as a controller: where it is none yet, this run makes it one. */
+export function rememberWanted(kind: NodeKind, { host }: Bag): void {
+    if (kind === "controller" && typeof host === "string") wanted.add(normalAddress(host));
+}
+
+/** True for a host that is a controller at the end of this run, if all goes well. */
+export function isWantedController(host: string): boolean {
+    return wanted.has(normalAddress(host));
+}
 
 /** Keeps what a bag (inputs or outputs) says about controllers. Incomplete and unknown entries are left out. */
 export function rememberControllers(bag: Bag): void {
@@ -54,6 +67,7 @@ export function knownControllers(clusterId: string | undefined, hosts: readonly 
 /** For tests: a process that knows nothing yet. */
 export function forgetControllers(): void {
     mentions.clear();
+    wanted.clear();
 }
 
 function itself({ role, status, host, connection }: Bag): readonly unknown[] {

@@ -90,7 +90,7 @@ function isEnd(
         planEndOfCluster(removalSituation(session, situation, knowledgeOf(outs)), inputs);
     refuseIfSaid(plan, inputs.host);
     if (plan.kind === "leave-alone") {
-        log.line(plan.why);
+        log.line(plan.why, "quiet");
         return { allowed: false, otherNodes: [] };
     }
     return { allowed: true, otherNodes: plan.otherNodes };

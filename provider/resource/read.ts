@@ -77,6 +77,7 @@ function tellDifferingFlags({ cluster: { helper, helperFacts }, inputs, log }: S
     if (names.length === 0) return;
     log.line(
         `all controllers have to share these flags, and ${helper.address} has them otherwise: ${names.join(", ")}`,
+        "quiet",
     );
 }
 

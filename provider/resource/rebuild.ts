@@ -41,8 +41,8 @@ export async function rebuildNode(
     const plan = decideRebuild(session, situation, knowledge);
     refuseIfSaid(plan, session.inputs.host);
     if (plan.kind === "leave-alone") throw claimed(session, plan.why);
-    log.line(`rebuild: ${drift.join("; ")}`);
-    plan.notes.forEach((note) => log.line(note));
+    log.line(`rebuild: ${drift.join("; ")}`, "quiet");
+    plan.notes.forEach((note) => log.line(note, "quiet"));
     const operation = operationOf(kind, session, held, situation, olds);
     const host = plan.touchesHost ? withHost(operation, session, situation) : undefined;
     begun.removal();

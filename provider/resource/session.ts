@@ -9,7 +9,7 @@ import { type ClusterConnection, connectCluster, controllersNamedBy } from "../f
 import type { ControllerAddress, NodeInputs, NodeKind } from "../inputs";
 import { type Log, prefixedLog } from "../log";
 import { tellingProgress } from "../progress";
-import { knownControllers } from "./known-controllers";
+import { isWantedController, knownControllers } from "./known-controllers";
 import { resourceName } from "./state";
 import { HelperRemovedError, isLeaving, untilRemoved, whileWorking } from "./this-run";
 
@@ -81,6 +81,7 @@ export async function openSession(
         targetAddresses: async (deadline: Deadline) => addressesOf(await target.probe(probePaths(inputs), deadline)),
         openHost,
         log,
+        isToCome: isWantedController,
         dataDir: inputs.dataDir,
         k0sPath: inputs.k0s.installPath,
         lastResort: (deadline: Deadline) => controllersNamedByTarget(target, inputs, deadline),

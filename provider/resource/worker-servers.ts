@@ -19,7 +19,7 @@ export async function withResolvedServers(
     try {
         return { ...facts, resolved: Object.fromEntries(await helper.resolve(names, deadline)) };
     } catch (error) {
-        log.line(`the API servers that workers use could not be looked up: ${reasonOf(error)}`);
+        log.line(`the API servers that workers use could not be looked up: ${reasonOf(error)}`, "quiet");
         return facts;
     }
 }

@@ -82,7 +82,8 @@ async function makeArchive(
         },
         deadline,
     );
-    for (const path of archive.without) log.line(`the backup is without ${path}: k0s.yaml names it, but it is no file`);
+    for (const path of archive.without)
+        log.line(`the backup is without ${path}: k0s.yaml names it, but it is no file`, "quiet");
     return archive;
 }
 

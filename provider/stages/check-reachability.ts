@@ -70,7 +70,7 @@ async function membersAmong(
             return sharedAddresses(addressesOf(found), peers).length > 0 ? [host] : [];
         } catch (error) {
             if (!(error instanceof ConnectionError || error instanceof TimeoutError)) throw error;
-            log.line(`not trying the way to this host from ${host.address}: ${reasonOf(error)}`);
+            log.line(`not trying the way to this host from ${host.address}: ${reasonOf(error)}`, "quiet");
             return [];
         }
     });

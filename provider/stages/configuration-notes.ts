@@ -46,7 +46,10 @@ export async function refuseEtcdLeftovers(operation: HostOperation, stage: strin
 export function tellEtcdLeftovers({ cluster, log }: Pick<HostOperation, "cluster" | "log">): void {
     const directories = etcdDirectoriesIn(cluster.config);
     if (directories.length === 0) return;
-    log.line(`what etcd kept in ${directories.join(", ")} stays on the host: remove it before the host joins again`);
+    log.line(
+        `what etcd kept in ${directories.join(", ")} stays on the host: remove it before the host joins again`,
+        "quiet",
+    );
 }
 
 /** Says what a person may not expect of the configuration that the joining controller gets. */
@@ -63,7 +66,7 @@ export function tellConfiguration(operation: HostOperation): void {
         },
     };
     const notes = [...notesForJoiner(cluster.config, { address: peerAddress }), ...peerNetworkNotes(networks)];
-    for (const note of notes) log.line(note);
+    for (const note of notes) log.line(note, "quiet");
 }
 
 /** With `default_pull_policy: Never` k0s starts nothing that is not in the images' directory, and Ready is waited for in vain. */
@@ -74,6 +77,7 @@ export async function tellImages({ cluster, target, inputs, log }: HostOperation
     if ((await target.material.list(directory, deadline)).length > 0) return;
     log.line(
         `the cluster pulls no images (default_pull_policy: Never), and ${directory} is empty: put the bundle there`,
+        "quiet",
     );
 }
 

@@ -4,7 +4,7 @@ import { type ControlNodeObject, type EtcdMemberObject, memberIdToHex, type Node
 import { NODE_LEASES } from "../facts/cluster-view";
 import { readMembers } from "../facts/members";
 import type { Operation } from "./operation";
-import type { Outcome } from "./stage";
+import { type Outcome, withWarning } from "./stage";
 
 /**
  * Waits until k0s marks the object `Joined=False`, up to 11 s after etcd dropped the member (observed.md). For a leave that is
@@ -38,20 +38,21 @@ export async function deleteEtcdMember(
     deadline: Deadline,
 ): Promise<Outcome> {
     await proveGone(operation, object);
+    const told = `${object.name} deleted`;
     const warning = await marked(operation, object, deadline);
     await operation.held.prove();
     await proveGone(operation, object);
     await operation.cluster.kube.deleteEtcdMember(object.name, object.uid);
-    return `${object.name} deleted${warning}`;
+    return warning === undefined ? told : withWarning(`${told}; ${warning}`);
 }
 
-async function marked(operation: Operation, object: EtcdMemberObject, deadline: Deadline): Promise<string> {
+async function marked(operation: Operation, object: EtcdMemberObject, deadline: Deadline): Promise<string | undefined> {
     try {
         await waitUntilMarkedLeft(operation, object, deadline);
-        return "";
+        return undefined;
     } catch (error) {
         if (!(error instanceof TimeoutError)) throw error;
-        return "; warning: k0s never marked it as left";
+        return "warning: k0s never marked it as left";
     }
 }
 

@@ -4,7 +4,7 @@ import { type MkeError, TimeoutError } from "../errors";
 import type { HeldLock } from "../lock";
 import type { KubeletWatch } from "./kubelet-watch";
 import { type Operation, runsWorkloads } from "./operation";
-import type { Outcome } from "./stage";
+import { nothingToDo, type Outcome, withWarning } from "./stage";
 import { Drain } from "./drain-round";
 
 const STAGE = "draining";
@@ -15,16 +15,18 @@ const STAGE = "draining";
  */
 export async function cordonNode({ id, cluster, nodeName }: Operation): Promise<Outcome> {
     const node = await cluster.kube.node(nodeName);
-    if (node?.unschedulable === true && node.annotations[CORDON_ANNOTATION] === undefined) return "cordoned already";
+    if (node?.unschedulable === true && node.annotations[CORDON_ANNOTATION] === undefined)
+        return nothingToDo("cordoned already");
     await cluster.kube.setUnschedulable(nodeName, true, { [CORDON_ANNOTATION]: id });
 }
 
 /** A joining host may have taken over a stale Node that was cordoned before its removal (spec/002, "Un-cordon"). */
 export async function uncordonNode(operation: Operation): Promise<Outcome> {
     const { cluster, nodeName } = operation;
-    if (!runsWorkloads(operation)) return "a plain controller has no Node";
+    if (!runsWorkloads(operation)) return nothingToDo("a plain controller has no Node");
     const node = await cluster.kube.node(nodeName);
-    if (node?.unschedulable !== true && node?.annotations[CORDON_ANNOTATION] === undefined) return "not cordoned";
+    if (node?.unschedulable !== true && node?.annotations[CORDON_ANNOTATION] === undefined)
+        return nothingToDo("not cordoned");
     await schedulable(operation);
 }
 
@@ -70,7 +72,7 @@ export async function drainNode(
         return await evictAll(operation, { turn, watch }, deadline);
     } catch (error) {
         if (error instanceof TimeoutError && operation.inputs.drain.onFailure === "continue") {
-            return `not complete, going on (drain.onFailure is continue): ${error.details.what}`;
+            return withWarning(`not complete, going on (drain.onFailure is continue): ${error.details.what}`);
         }
         throw error;
     }

@@ -4,7 +4,7 @@ import type { Deadline } from "../deadline";
 import { defined } from "../defined";
 import { CommandError } from "../errors";
 import type { HostOperation, Machine } from "./operation";
-import type { Outcome } from "./stage";
+import { nothingToDo, type Outcome } from "./stage";
 import { splitCommandLine } from "../facts/unit-command";
 import {
     type CopyPlan,
@@ -52,7 +52,7 @@ export async function installMaintenance(
     deadline: Deadline,
 ): Promise<Outcome> {
     const { target, cluster, hostFacts } = operation;
-    if (hostFacts.init !== "systemd") return "the host has no systemd, left out";
+    if (hostFacts.init !== "systemd") return nothingToDo("the host has no systemd, left out");
     const { plan, hasProgram } = await planFiles(operation, service, deadline);
     const units = service.unitFiles.filter(isUnit).map((path) => posix.basename(path));
     const planned = plan.files.map(({ path }) => posix.basename(path));

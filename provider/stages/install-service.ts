@@ -31,7 +31,10 @@ export async function withJoinToken<T>(operation: HostOperation, join: () => Pro
         result = await join();
     } catch (error) {
         await retireJoinToken(operation, tokenId, commandDeadline()).catch((failure: unknown) => {
-            operation.log.line(`the join token could not be retired, it expires by itself: ${messageOf(failure)}`);
+            operation.log.line(
+                `the join token could not be retired, it expires by itself: ${messageOf(failure)}`,
+                "quiet",
+            );
         });
         throw error;
     }

@@ -3,7 +3,7 @@ import { type NodePaths, selinuxPaths, selinuxRules } from "../decide/selinux";
 import type { Deadline } from "../deadline";
 import { RefusedError } from "../errors";
 import type { HostOperation, Machine } from "./operation";
-import type { Outcome } from "./stage";
+import { nothingToDo, type Outcome } from "./stage";
 import { countOf } from "./copy-files";
 import { notePut, putOn } from "./record-operation";
 
@@ -13,7 +13,7 @@ import { notePut, putOn } from "./record-operation";
  */
 export async function labelSelinux(operation: HostOperation, deadline: Deadline): Promise<Outcome> {
     const { target, hostFacts } = operation;
-    if (hostFacts.selinux === "disabled") return "the host has no SELinux";
+    if (hostFacts.selinux === "disabled") return nothingToDo("the host has no SELinux");
     const paths = pathsOf(operation);
     const wanted = selinuxRules(paths);
     const present = new Map((await target.material.selinuxRules(deadline)).map(({ pattern, type }) => [pattern, type]));

@@ -6,7 +6,7 @@ import { RefusedError } from "../errors";
 import { type EtcdMemberObject, type Member, memberIdToHex } from "../facts/cluster";
 import { readMembers } from "../facts/members";
 import type { Operation } from "./operation";
-import type { Outcome } from "./stage";
+import { nothingToDo, type Outcome } from "./stage";
 import { proveRemovable } from "./baseline";
 
 const STAGE = "leaving etcd";
@@ -21,7 +21,7 @@ export async function moveLeadership(
     deadline: Deadline,
 ): Promise<Outcome> {
     const { leaderId } = await cluster.etcd.status();
-    if (leaderId !== member.id) return "the target is not the leader";
+    if (leaderId !== member.id) return nothingToDo("the target is not the leader");
     const etcd = await connectEtcd(target, inputs.dataDir, deadline);
     try {
         await etcd.moveLeader(cluster.helperFacts.memberId);

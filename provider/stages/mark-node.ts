@@ -8,7 +8,7 @@ import {
 import { taintsAfter } from "../decide/taints";
 import { ApiError } from "../errors";
 import { type Operation, runsWorkloads } from "./operation";
-import type { Outcome } from "./stage";
+import { nothingToDo, type Outcome } from "./stage";
 
 const TAINT_ATTEMPTS = 5;
 
@@ -17,7 +17,7 @@ const TAINT_ATTEMPTS = 5;
  * program's labels where the kubelet did not, because the Node is an older one or the labels are reserved.
  */
 export async function markNode(operation: Operation, apiServer: string | undefined): Promise<Outcome> {
-    if (!runsWorkloads(operation)) return "a plain controller has no Node";
+    if (!runsWorkloads(operation)) return nothingToDo("a plain controller has no Node");
     await reconcileLabels(operation, {});
     await reconcileTaints(operation, { previous: [], all: false });
     await operation.cluster.kube.annotateNode(operation.nodeName, {
@@ -40,7 +40,7 @@ export async function reconcileLabels(
     const owned = node?.annotations[LABELS_ANNOTATION]?.split(",") ?? [];
     const dropped = [...owned, ...Object.keys(previous)].filter((key) => key !== "" && !(key in inputs.labels));
     const wanted = Object.keys(inputs.labels);
-    if (dropped.length + wanted.length === 0) return "no labels";
+    if (dropped.length + wanted.length === 0) return nothingToDo("no labels");
     await cluster.kube.labelNode(nodeName, {
         ...Object.fromEntries(dropped.map((key) => [key, null])),
         ...inputs.labels,
@@ -58,12 +58,12 @@ export async function reconcileTaints(
 ): Promise<Outcome> {
     for (let attempt = 1; attempt <= TAINT_ATTEMPTS; attempt += 1) {
         const node = await cluster.kube.node(nodeName);
-        if (node === undefined) return "there is no Node";
+        if (node === undefined) return nothingToDo("there is no Node");
         const { taints, annotation } = taintsAfter(node, { wanted: inputs.taints, previous, all });
         // Kubernetes itself sets and removes taints, at any moment.
         if (taints !== undefined && !(await cluster.kube.taintNode(nodeName, taints, node.resourceVersion))) continue;
         if (annotation !== undefined) await cluster.kube.annotateNode(nodeName, { [TAINTS_ANNOTATION]: annotation });
-        return taints === undefined ? "as they should be" : undefined;
+        return taints === undefined && annotation === undefined ? nothingToDo("as they should be") : undefined;
     }
     throw new ApiError({
         stage: "reconciling taints",

@@ -6,7 +6,7 @@ import { RefusedError } from "../errors";
 import type { Member } from "../facts/cluster";
 import { readCluster } from "../facts/cluster-view";
 import { type HostOperation, runsWorkloads } from "./operation";
-import type { Outcome } from "./stage";
+import { nothingToDo, type Outcome } from "./stage";
 import { proveUnchanged } from "./baseline";
 import type { PlannedContent, ReinstallPlan } from "./plan-reinstall";
 
@@ -24,7 +24,7 @@ export async function writeConfigAgain(
     { config }: ReinstallPlan,
     deadline: Deadline,
 ): Promise<Outcome> {
-    if (config === undefined) return "nothing to write";
+    if (config === undefined) return nothingToDo("nothing to write");
     await operation.held.prove();
     await rewrite(operation, config, deadline);
     return config.path;
@@ -45,7 +45,7 @@ export async function rewriteService(
     if (unit !== undefined) await rewrite(operation, unit, deadline);
     // Also after a run that was killed in between: systemd would start what it read before.
     await target.service("reread", kind, deadline);
-    return unit === undefined ? "as it is" : unit.path;
+    return unit === undefined ? nothingToDo("as it is") : unit.path;
 }
 
 /**
@@ -83,7 +83,8 @@ export async function requireRestartable(operation: HostOperation): Promise<Outc
     // Without its database k0s would start a new cluster with the same CA (safety.md 13).
     const why = operation.hostFacts.data.etcdDatabase ? undefined : "its etcd database is not there";
     if (restart.ok && why === undefined) {
-        if (restart.withoutApi) operation.log.line("nobody has a Kubernetes API until this controller is back");
+        if (restart.withoutApi)
+            operation.log.line("nobody has a Kubernetes API until this controller is back", "quiet");
         return;
     }
     throw new RefusedError({
@@ -114,7 +115,7 @@ export async function mayGoBack(operation: HostOperation, deadline: Deadline): P
  * that refuses its arguments never listens.
  */
 export async function waitForKubelet(operation: HostOperation, deadline: Deadline): Promise<Outcome> {
-    if (!runsWorkloads(operation)) return "a plain controller has none";
+    if (!runsWorkloads(operation)) return nothingToDo("a plain controller has none");
     const { target, cluster, nodeName, kind, peerAddress } = operation;
     await waitFor<true>({
         stage: "waiting for kubelet",

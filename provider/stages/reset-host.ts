@@ -2,7 +2,7 @@ import { DROP_INS } from "../adapters/k0s/containerd-config";
 import type { Deadline } from "../deadline";
 import { defined } from "../defined";
 import type { Machine } from "./operation";
-import type { Outcome } from "./stage";
+import { nothingToDo, type Outcome, withWarning } from "./stage";
 import { unlabelSelinux } from "./label-selinux";
 import { putOn } from "./record-operation";
 
@@ -15,14 +15,14 @@ export async function stopService({ target, kind }: Machine, deadline: Deadline)
 /** `k0s reset` is best effort, as the matrix has it: what it leaves is cleaned up afterwards, and its reasons are shown. */
 export async function resetHost({ target, inputs, log, hostFacts }: Machine, deadline: Deadline): Promise<Outcome> {
     const path = hostFacts.binary?.path ?? inputs.k0s.installPath;
-    if (hostFacts.binary === undefined) return "k0s is not installed; nothing to reset";
+    if (hostFacts.binary === undefined) return nothingToDo("k0s is not installed; nothing to reset");
     const { exitCode, output } = await target.reset(path, dirsOf(inputs), deadline);
     if (exitCode === 0) return;
     output
         .split("\n")
         .slice(-5)
-        .forEach((line) => log.line(`  k0s reset: ${line}`));
-    return `k0s reset ended with exit ${exitCode}, cleaning up what it left`;
+        .forEach((line) => log.line(`  k0s reset: ${line}`, "quiet"));
+    return withWarning(`k0s reset ended with exit ${exitCode}, cleaning up what it left`);
 }
 
 /** Removes what k0s and we put on the host and `k0s reset` leaves behind, the marker last. */
@@ -34,7 +34,7 @@ export async function cleanFolders(machine: Machine, deadline: Deadline): Promis
     const { left } = await target.cleanUp({ ...dirsOf(inputs), put }, binary, deadline);
     const alsoLeft = await takeAway(machine, deadline);
     const all = [...left, ...alsoLeft];
-    return all.length === 0 ? "clean" : `could not remove ${all.join(", ")}`;
+    return all.length === 0 ? "clean" : withWarning(`could not remove ${all.join(", ")}`);
 }
 
 /** Removes what we put on the host beside k0s, and then the marker that names it (safety.md 15). */

@@ -5,7 +5,7 @@ import { type Deadline, waitFor } from "../deadline";
 import { EngineGoneError } from "../engine";
 import { MkeError } from "../errors";
 import type { Operation } from "./operation";
-import type { Outcome } from "./stage";
+import { nothingToDo, type Outcome, withWarning } from "./stage";
 import { counted, shortList } from "../text";
 
 /** Each of them is a clause of its own. */
@@ -31,7 +31,8 @@ export async function waitForRelease(
         advice: "Look at `kubectl get mkereleases -A -o yaml`; then run again: only MkeConfig is still to be written.",
         look: async () => {
             const [config, releases] = await Promise.all([cluster.kube.mke.config(), cluster.kube.mke.releases()]);
-            if (config === undefined || decide(config.hosts, inputs).kind !== "patch") return { done: "not needed" };
+            if (config === undefined || decide(config.hosts, inputs).kind !== "patch")
+                return { done: nothingToDo("not needed") };
             const { version } = config;
             if (version === undefined) return { done: "MkeConfig names no version" };
             const release = releaseFor(version, releases);
@@ -99,6 +100,6 @@ async function orWarn(body: () => Promise<string>): Promise<Outcome> {
         return await body();
     } catch (error) {
         if (!(error instanceof MkeError) || error instanceof EngineGoneError) throw error;
-        return `not complete, going on: ${error.details.what}`;
+        return withWarning(`not complete, going on: ${error.details.what}`);
     }
 }

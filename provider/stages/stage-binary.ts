@@ -5,7 +5,7 @@ import type { Deadline } from "../deadline";
 import { defined } from "../defined";
 import { CommandError, InputError, RefusedError } from "../errors";
 import type { HostOperation } from "./operation";
-import type { Outcome } from "./stage";
+import { nothingToDo, type Outcome } from "./stage";
 import { openRegistry } from "./registry-access";
 
 const STAGE = "staging k0s";
@@ -18,7 +18,7 @@ export async function stageBinary(operation: HostOperation, deadline: Deadline):
     const { inputs, target, cluster } = operation;
     const path = inputs.k0s.installPath;
     const wanted = inputs.k0s.version ?? cluster.helperFacts.k0sVersion;
-    if ((await target.k0sVersion(path, deadline)) === wanted) return `${wanted} is already there`;
+    if ((await target.k0sVersion(path, deadline)) === wanted) return nothingToDo(`${wanted} is already there`);
     const source = await putBinary(operation, path, deadline);
     operation.progress.installedBinary = true;
     const found = await target.k0sVersion(path, deadline);

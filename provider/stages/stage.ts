@@ -1,11 +1,27 @@
 import { Deadline } from "../deadline";
 import { requireEngine } from "../engine";
-import type { Log } from "../log";
+import type { Log, LogLevel } from "../log";
 import { tellingProgress } from "../progress";
+
+/** The end of a stage that other levels of the log tell than that of one that did its work. */
+export interface SpecialEnd {
+    readonly text: string;
+    readonly from: LogLevel;
+}
 
 /** What a stage says when it is over, e.g. `voter`; nothing means `done`. */
 // eslint-disable-next-line @typescript-eslint/no-invalid-void-type -- most stages have nothing to add
-export type Outcome = string | void;
+export type Outcome = string | SpecialEnd | void;
+
+/** The stage looked, and there was nothing for it to do. `why`: as the log of somebody who looks for a fault has it. */
+export function nothingToDo(why: string): SpecialEnd {
+    return { text: why, from: "debug" };
+}
+
+/** The stage is over, and left something that a person should know of. */
+export function withWarning(text: string): SpecialEnd {
+    return { text, from: "quiet" };
+}
 
 /**
  * Runs one named stage: a line when it starts, lines while it takes long, a line when it ends, a deadline of its own.
@@ -29,10 +45,11 @@ export async function runStage(
     const started = performance.now();
     const elapsed = (): string => `${((performance.now() - started) / 1000).toFixed(1)} s`;
     try {
-        const outcome = await tellingProgress(log, name, Deadline.afterSeconds(seconds), body);
-        log.line(`${name} … ${outcome ?? "done"} after ${elapsed()}`);
+        const outcome = (await tellingProgress(log, name, Deadline.afterSeconds(seconds), body)) ?? "done";
+        const { text, from } = typeof outcome === "string" ? { text: outcome, from: undefined } : outcome;
+        log.line(`${name} … ${text} after ${elapsed()}`, from);
     } catch (error) {
-        log.line(`${name} … failed after ${elapsed()}`);
+        log.line(`${name} … failed after ${elapsed()}`, "quiet");
         throw error;
     }
 }

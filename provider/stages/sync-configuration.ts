@@ -8,7 +8,7 @@ import type { Deadline } from "../deadline";
 import { RefusedError } from "../errors";
 import { refuseEtcdLeftovers, refuseLostConfiguration, tellConfiguration } from "./configuration-notes";
 import type { HostOperation } from "./operation";
-import type { Outcome } from "./stage";
+import { nothingToDo, type Outcome } from "./stage";
 import {
     type BothSides,
     type CopyPlan,
@@ -98,7 +98,7 @@ export async function syncConfiguration(
     deadline: Deadline,
 ): Promise<Outcome> {
     const copied = await putCopies(operation, plan, deadline);
-    if (copied === 0) return "nothing to copy";
+    if (copied === 0) return nothingToDo("nothing to copy");
     return `${countOf(copied, "file")} copied from ${operation.cluster.helper.address}`;
 }
 

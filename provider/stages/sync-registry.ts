@@ -7,7 +7,7 @@ import {
 } from "../adapters/k0s/containerd-config";
 import type { Deadline } from "../deadline";
 import type { HostOperation } from "./operation";
-import type { Outcome } from "./stage";
+import { nothingToDo, type Outcome } from "./stage";
 import {
     type BothSides,
     type CopyPlan,
@@ -50,7 +50,7 @@ export async function syncRegistry(operation: HostOperation, deadline: Deadline)
         ...(copied === 0 ? [] : [`${countOf(copied, "file")} copied from ${cluster.helper.address}`]),
         ...(own === undefined ? [] : [own]),
     ];
-    return said.length === 0 ? "nothing to copy" : said.join(", ");
+    return said.length === 0 ? nothingToDo("nothing to copy") : said.join(", ");
 }
 
 async function registryFiles(operation: HostOperation, deadline: Deadline): Promise<RegistryFiles> {

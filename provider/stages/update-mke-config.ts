@@ -3,6 +3,7 @@ import { unchanged } from "../decide/refusal";
 import { type Deadline, waitFor } from "../deadline";
 import { RefusedError } from "../errors";
 import type { Operation } from "./operation";
+import { nothingToDo, type Outcome } from "./stage";
 
 const STAGE = "updating MkeConfig";
 /** What is said where the CRD is there and its one object is not. */
@@ -11,16 +12,16 @@ const NO_CONFIG = "there is no MkeConfig mke in namespace mke";
 /** What the stage did. `changed`: an entry was added or removed now. */
 export interface ConfigUpdate {
     readonly changed: boolean;
-    readonly outcome: string;
+    readonly outcome: Outcome;
 }
 
 /** Before anything is changed: the entry could be written. */
-export async function foreseeRegistration(operation: Operation): Promise<string> {
+export async function foreseeRegistration(operation: Operation): Promise<Outcome> {
     const config = await operation.cluster.kube.mke.config();
-    if (config === undefined) return NO_CONFIG;
+    if (config === undefined) return nothingToDo(NO_CONFIG);
     const change = addHost(config.hosts, operation.inputs);
     if (change.kind === "refuse") throw refusal(operation, change.why, unchanged(operation.begunBefore));
-    return change.kind === "nothing" ? change.why : "can be listed";
+    return change.kind === "nothing" ? nothingToDo(change.why) : "can be listed";
 }
 
 /**
@@ -42,10 +43,10 @@ export async function updateMkeConfig(
         advice: "Run again: what is done is not repeated.",
         look: async () => {
             const config = await cluster.kube.mke.config();
-            if (config === undefined) return { done: { changed: false, outcome: NO_CONFIG } };
+            if (config === undefined) return { done: { changed: false, outcome: nothingToDo(NO_CONFIG) } };
             const change = decide(config.hosts, inputs);
             if (change.kind === "refuse") throw refusal(operation, change.why, "The node itself is done.");
-            if (change.kind === "nothing") return { done: { changed: false, outcome: change.why } };
+            if (change.kind === "nothing") return { done: { changed: false, outcome: nothingToDo(change.why) } };
             // The wait for a webhook may be long, and this process may have slept in it.
             await operation.held.prove();
             const written = await cluster.kube.mke.patchConfig(config.resourceVersion, change.operations);

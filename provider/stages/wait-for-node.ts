@@ -3,7 +3,7 @@ import { describeRenamed, renamedAdvice, renamedTo } from "../decide/renamed";
 import { RefusedError } from "../errors";
 import type { NodeObject } from "../facts/cluster";
 import { type HostOperation, runsWorkloads } from "./operation";
-import type { Outcome } from "./stage";
+import { nothingToDo, type Outcome } from "./stage";
 import { requireServiceStays } from "./service-stays";
 
 const STAGE = "waiting for the Node";
@@ -16,7 +16,7 @@ export async function waitForNode(
     deadline: Deadline,
     patience: Pick<WaitOptions<NodeObject>, "seesItThrough"> = {},
 ): Promise<Outcome> {
-    if (!runsWorkloads(operation)) return "a plain controller has no Node";
+    if (!runsWorkloads(operation)) return nothingToDo("a plain controller has no Node");
     const node = await waitFor<NodeObject>({
         stage: STAGE,
         host: operation.target.address,

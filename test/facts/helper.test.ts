@@ -29,6 +29,7 @@ describe("finding a controller to work through", () => {
     let opened: string[];
     let closed: string[];
     let lines: string[];
+    let details: string[];
 
     before(async () => {
         const ca = await TestCa.create();
@@ -43,7 +44,7 @@ describe("finding a controller to work through", () => {
 
     /** `undefined` for a machine that does not answer; every other one is a controller with what is given. */
     const connect = (machines: Readonly<Record<string, Machine | undefined>>, more: Partial<HelperRequest> = {}) => {
-        [opened, closed, lines] = [[], [], []];
+        [opened, closed, lines, details] = [[], [], [], []];
         const machineAt = (host: string): Machine => machines[host] ?? {};
         const clients: ControllerClients = {
             kube: (via) => {
@@ -67,7 +68,7 @@ describe("finding a controller to work through", () => {
             target: undefined,
             pins: { clusterId: CLUSTER_ID },
             openHost,
-            log: { line: (text) => lines.push(text) },
+            log: { line: (text, from) => (from === "debug" ? details : lines).push(text) },
             clients,
             ...more,
         };
@@ -207,6 +208,22 @@ describe("finding a controller to work through", () => {
         const candidates = [address(2), address(3)];
         const without = await connect({ "10.0.0.1": restored(1), "10.0.0.2": {}, "10.0.0.3": {} }, { candidates });
         assert.equal(without.helperFacts.address, "10.0.0.2");
+    });
+
+    it("misses no help of a host that this run makes a controller, and tells any other reason not to use it", async () => {
+        const silent = { state: "silent", reason: "no socket" } as const;
+        const blank = (number: number): Machine => ({
+            facts: controllerFacts(number, { status: silent, units: { controller: undefined, worker: undefined } }),
+        });
+        const machines = { "10.0.0.1": blank(1), "10.0.0.2": blank(2), "10.0.0.3": undefined, "10.0.0.4": {} };
+        const candidates = [1, 2, 3, 4].map(address);
+        const isToCome = (host: string): boolean => host === "10.0.0.1" || host === "10.0.0.3";
+        await connect(machines, { candidates, isToCome });
+        assert.deepEqual(details, ["not working through 10.0.0.1: no controller is installed on it"]);
+        assert.deepEqual(lines, [
+            "not working through 10.0.0.2: no controller is installed on it",
+            "not working through 10.0.0.3: connecting on 10.0.0.3: connection refused",
+        ]);
     });
 
     it("does not count the target's word, whatever name the program has for it", async () => {

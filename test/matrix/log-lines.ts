@@ -1,8 +1,11 @@
-/** Catches the provider's progress lines, which go to stdout, by the name of their resource. */
+import { logAt } from "../support/log-level";
+
+/** Catches all progress lines of the provider, which go to stdout, by the name of their resource. */
 export class LogLines {
     private readonly lines = new Map<string, string[]>();
     private readonly watchers = new Set<() => void>();
     private original: typeof process.stdout.write | undefined;
+    private backToLevel = (): void => undefined;
 
     /** `names`: whose lines. */
     constructor(private readonly names = /matrix-\d+/) {}
@@ -10,6 +13,7 @@ export class LogLines {
     start(): void {
         const original = process.stdout.write.bind(process.stdout);
         this.original = original;
+        this.backToLevel = logAt();
         const own = new RegExp(`^(${this.names.source}): (.*)\\n$`, "s");
         process.stdout.write = (chunk: string | Uint8Array, ...rest: []) => {
             const [, resource, line] = own.exec(String(chunk)) ?? [];
@@ -21,6 +25,7 @@ export class LogLines {
     }
 
     stop(): void {
+        this.backToLevel();
         if (this.original !== undefined) process.stdout.write = this.original;
     }
 

@@ -3,9 +3,10 @@ import Module from "node:module";
 import { join } from "node:path";
 import { controller, worker } from "../../provider";
 import { RefusedError } from "../../provider/errors";
-import { forgetControllers, knownControllers } from "../../provider/resource/known-controllers";
+import { forgetControllers, isWantedController, knownControllers } from "../../provider/resource/known-controllers";
 import { SCHEMA_VERSION } from "../../provider/resource/migrations";
 import { tokensOfThisProcess } from "../../provider/resource/ownership";
+import { logAt } from "../support/log-level";
 import { checked, FOUND, stored } from "../support/node-bags";
 
 /** What the action answers, and the lines about node n that Pulumi shows meanwhile. */
@@ -95,6 +96,28 @@ describe("the entry of the provider", () => {
         await assert.rejects(controller.update("id", outs, checked()), RefusedError);
         await assert.rejects(controller.delete("id", outs), RefusedError);
         assert.deepEqual(calls, []);
+    });
+
+    it("remembers the hosts that the program wants as controllers, from the moment when Pulumi has it check them", async () => {
+        await controller.check({}, { ...checked(), host: "C7.example.org." });
+        await worker.check({}, { ...checked(), host: "10.0.0.8" });
+        assert.deepEqual(["c7.example.org", "10.0.0.8"].map(isWantedController), [true, false]);
+    });
+
+    it("says of each change that it has ended, also where the log is quiet, and nothing of a look", async () => {
+        const back = logAt("quiet");
+        try {
+            const { lines } = await heard(async () => {
+                await controller.create(checked());
+                await controller.read("id", stored());
+                await controller.update("id", stored(), checked());
+                await controller.delete("id", stored());
+            });
+            const withoutTimes = lines.map((line) => line.replace(/ \d+\.\d s$/, ""));
+            assert.deepEqual(withoutTimes, ["n: created after", "n: updated after", "n: deleted after"]);
+        } finally {
+            back();
+        }
     });
 
     it("remembers the tokens of resources in the state", async () => {

@@ -9,14 +9,16 @@ import {
     deleteNode,
     waitUntilMarkedLeft,
 } from "../../provider/stages/delete-objects";
+import type { Outcome } from "../../provider/stages/stage";
 import { controlNode, etcdMember, node } from "../decide/build";
 import { only } from "../support/fake-calls";
 import { type Scene, scene, type SceneOptions } from "../support/fake-operation";
+import { warningOf } from "../support/outcome";
 
 const object = etcdMember("c3");
 const DELETED = "kube deleteEtcdMember c3 uid-etcdmember-c3";
 
-const remove = (world: Scene, milliseconds = 0): Promise<unknown> =>
+const remove = (world: Scene, milliseconds = 0): Promise<Outcome> =>
     deleteEtcdMember(world.operation, object, Deadline.after(milliseconds));
 const deletions = ({ calls }: Scene): string[] => only(calls, "kube delete");
 
@@ -40,7 +42,7 @@ describe("the EtcdMember of a member that left", () => {
 
     it("is deleted in the end although k0s never says so, with a warning", async () => {
         const world = left();
-        assert.equal(await remove(world), "c3 deleted; warning: k0s never marked it as left");
+        assert.equal(warningOf(await remove(world)), "c3 deleted; warning: k0s never marked it as left");
         assert.deepEqual(deletions(world), [DELETED]);
     });
 

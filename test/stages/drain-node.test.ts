@@ -4,10 +4,12 @@ import type { Eviction, PodObject } from "../../provider/adapters/kube";
 import { Deadline } from "../../provider/deadline";
 import { ApiError, LockError, TimeoutError } from "../../provider/errors";
 import type { DrainInputs } from "../../provider/inputs";
+import { nothingToDo, type Outcome } from "../../provider/stages/stage";
 import { cordonNode, drainNode, uncordonNode } from "../../provider/stages/drain-node";
 import { cluster, node, NOW } from "../decide/build";
 import { only } from "../support/fake-calls";
 import { type Scene, type SceneOptions, scene } from "../support/fake-operation";
+import { warningOf } from "../support/outcome";
 
 const DRAIN: DrainInputs = { enabled: true, timeout: 300, gracePeriod: -1, onFailure: "fail", concurrency: 1 };
 
@@ -26,7 +28,7 @@ function draining(
     return world;
 }
 
-const drain = ({ operation }: Scene, milliseconds = 60_000): Promise<unknown> =>
+const drain = ({ operation }: Scene, milliseconds = 60_000): Promise<Outcome> =>
     drainNode(operation, { turn: { prove: async () => undefined } }, Deadline.after(milliseconds));
 const BUDGET = "The disruption budget db needs 1 healthy pods and has 1 currently";
 const blocked = async (): Promise<Eviction> => ({ blocked: BUDGET });
@@ -48,7 +50,7 @@ describe("draining a node", () => {
             return scene({ cluster: { ...facts, nodes } });
         };
         const theirs = cordoned({});
-        assert.equal(await cordonNode(theirs.operation), "cordoned already");
+        assert.deepEqual(await cordonNode(theirs.operation), nothingToDo("cordoned already"));
         assert.deepEqual(theirs.calls, ["kube node c3"]);
         const ours = cordoned({ "pulumi-mke/cordoned": "operation-0" });
         await cordonNode(ours.operation);
@@ -70,7 +72,7 @@ describe("draining a node", () => {
         await uncordonNode(left.operation);
         assert.deepEqual(left.kube.nodes.find(({ name }) => name === "c3")?.annotations, {});
         const free = scene();
-        assert.equal(await uncordonNode(free.operation), "not cordoned");
+        assert.deepEqual(await uncordonNode(free.operation), nothingToDo("not cordoned"));
         assert.deepEqual(free.calls, ["kube node c3"]);
     });
 
@@ -217,7 +219,7 @@ describe("draining a node", () => {
     it("that is not complete stops the removal only where the program says so", async () => {
         const world = draining([pod("db")], { onFailure: "continue" }, { evict: blocked });
         assert.match(
-            String(await drain(world, 0)),
+            warningOf(await drain(world, 0)),
             /^not complete, going on \(drain\.onFailure is continue\): .*held by a disruption budget: shop\/db/,
         );
     });

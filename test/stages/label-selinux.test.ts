@@ -3,6 +3,7 @@ import { describe, it } from "mocha";
 import { Deadline } from "../../provider/deadline";
 import { RefusedError } from "../../provider/errors";
 import { selinuxRules } from "../../provider/decide/selinux";
+import { nothingToDo } from "../../provider/stages/stage";
 import { labelSelinux, unlabelSelinux } from "../../provider/stages/label-selinux";
 import { blankHost } from "../decide/build";
 import { only } from "../support/fake-calls";
@@ -37,7 +38,7 @@ describe("the SELinux rules", () => {
 describe("labelling for SELinux", () => {
     it("does nothing, and says so, where there is none", async () => {
         const given = scene();
-        assert.equal(await labelSelinux(given.operation, soon()), "the host has no SELinux");
+        assert.deepEqual(await labelSelinux(given.operation, soon()), nothingToDo("the host has no SELinux"));
         assert.deepEqual(given.calls, []);
     });
 

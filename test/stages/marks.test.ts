@@ -6,6 +6,7 @@ import type { HostMarker } from "../../provider/facts/host";
 import { readApiServer } from "../../provider/stages/api-server";
 import { markNode, reconcileLabels } from "../../provider/stages/mark-node";
 import { preflight } from "../../provider/stages/preflight";
+import { nothingToDo } from "../../provider/stages/stage";
 import { markHost, notePut, putOn, recordInLock, recordOf } from "../../provider/stages/record-operation";
 import { blankHost, cluster, CLUSTER_ID, memberId, TOKEN, workerHost } from "../decide/build";
 import { type Scene, type SceneOptions, scene } from "../support/fake-operation";
@@ -164,7 +165,7 @@ describe("the mark on a Node", () => {
 
     it("is on no plain controller, which has no Node: nothing is annotated or labelled", async () => {
         const world = scene({ inputs: { role: "controller", labels: { zone: "a" } } });
-        assert.equal(await markNode(world.operation, undefined), "a plain controller has no Node");
+        assert.deepEqual(await markNode(world.operation, undefined), nothingToDo("a plain controller has no Node"));
         assert.deepEqual(world.calls, []);
     });
 
@@ -175,7 +176,7 @@ describe("the mark on a Node", () => {
             'kube labelNode c3 {"disk":null,"zone":"b"}',
             annotated("c3", { "pulumi-mke/labels": "zone" }),
         ]);
-        assert.equal(await reconcileLabels(scene().operation, {}), "no labels");
+        assert.deepEqual(await reconcileLabels(scene().operation, {}), nothingToDo("no labels"));
     });
 
     it("drops labels that only the Node remembers as the program's", async () => {

@@ -6,11 +6,13 @@ import { Deadline } from "../../provider/deadline";
 import { ApiError, LockError, RefusedError, TimeoutError } from "../../provider/errors";
 import { checkVersions } from "../../provider/stages/check-versions";
 import { redistributeWorkloads, waitForAddons, waitForRelease } from "../../provider/stages/scale-mke";
+import { nothingToDo } from "../../provider/stages/stage";
 import { foreseeRegistration, updateMkeConfig } from "../../provider/stages/update-mke-config";
 import { cluster } from "../decide/build";
 import { only } from "../support/fake-calls";
 import { fakeMke, mkeConfig, type MkeObjects, workload } from "../support/fake-mke";
 import { type Scene, scene, type SceneOptions } from "../support/fake-operation";
+import { warningOf } from "../support/outcome";
 
 const soon = (): Deadline => Deadline.after(5000);
 const OTHER = { role: "controller+worker", ssh: { address: "10.0.0.1", keyPath: "/k" } };
@@ -33,7 +35,7 @@ describe("updating MkeConfig", () => {
         assert.equal((await updateMkeConfig(world.operation, addHost, soon())).changed, true);
         assert.deepEqual(hosts(), [OTHER, OWN]);
         const again = await updateMkeConfig(world.operation, addHost, soon());
-        assert.deepEqual(again, { changed: false, outcome: "listed already" });
+        assert.deepEqual(again, { changed: false, outcome: nothingToDo("listed already") });
         assert.equal((await updateMkeConfig(world.operation, removeHost, soon())).changed, true);
         assert.deepEqual(hosts(), [OTHER]);
         assert.equal((await updateMkeConfig(world.operation, removeHost, soon())).changed, false);
@@ -100,8 +102,9 @@ describe("updating MkeConfig", () => {
 
     it("has nothing to do where the CRD has no object", async () => {
         const world = mkeScene({});
-        assert.match((await updateMkeConfig(world.operation, addHost, soon())).outcome, /there is no MkeConfig/);
-        assert.match(await foreseeRegistration(world.operation), /there is no MkeConfig/);
+        const nothing = nothingToDo("there is no MkeConfig mke in namespace mke");
+        assert.deepEqual((await updateMkeConfig(world.operation, addHost, soon())).outcome, nothing);
+        assert.deepEqual(await foreseeRegistration(world.operation), nothing);
     });
 
     it("is refused before anything is changed where the entry could not be written", async () => {
@@ -142,7 +145,7 @@ describe("waiting for the MkeRelease", () => {
         const unknown = mkeScene({ config: mkeConfig({ hosts: [OTHER], version: "v9" }), releases: [release(false)] });
         assert.equal(await waitForRelease(unknown.operation, addHost, soon()), "no MkeRelease is known to be v9");
         const listed = mkeScene({ config: mkeConfig({ hosts: [OWN] }), releases: [release(false)] });
-        assert.equal(await waitForRelease(listed.operation, addHost, soon()), "not needed");
+        assert.deepEqual(await waitForRelease(listed.operation, addHost, soon()), nothingToDo("not needed"));
     });
 });
 
@@ -156,7 +159,7 @@ describe("MKE's add-ons", () => {
         const objects: MkeObjects = { config: mkeConfig(), workloads: [workload("a")] };
         const world = mkeScene(objects);
         assert.match(
-            String(await waitForAddons(world.operation, Deadline.after(30), 60_000)),
+            warningOf(await waitForAddons(world.operation, Deadline.after(30), 60_000)),
             /not complete, going on: .* not for long enough/,
         );
         assert.equal(await waitForAddons(world.operation, soon(), 1), "1 workload at rest");
@@ -165,7 +168,7 @@ describe("MKE's add-ons", () => {
     it("that do not scale are told of, and the operation goes on", async () => {
         const world = mkeScene({ config: mkeConfig(), workloads: [workload("a", { updated: 1 })] });
         assert.match(
-            String(await waitForAddons(world.operation, Deadline.after(20))),
+            warningOf(await waitForAddons(world.operation, Deadline.after(20))),
             /not complete, going on: .*mke\/a has 1 of 2 replicas updated/,
         );
     });
@@ -189,7 +192,7 @@ describe("MKE's add-ons", () => {
             { config: mkeConfig(), workloads: [workload("a")] },
             { restart: () => Promise.reject(failure) },
         );
-        assert.equal(await redistributeWorkloads(world.operation, soon()), "not complete, going on: 500");
+        assert.equal(warningOf(await redistributeWorkloads(world.operation, soon())), "not complete, going on: 500");
     });
 });
 

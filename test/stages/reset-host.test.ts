@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "mocha";
 import { Deadline } from "../../provider/deadline";
+import { nothingToDo } from "../../provider/stages/stage";
 import { cleanFolders, resetHost, stopService } from "../../provider/stages/reset-host";
 import { BINARY, blankHost, controllerHost } from "../decide/build";
 import { type Scene, type SceneOptions, scene } from "../support/fake-operation";
+import { warningOf } from "../support/outcome";
 
 const soon = (): Deadline => Deadline.after(5000);
 const world = (options: SceneOptions = {}): Scene => scene({ hostFacts: controllerHost("c3"), ...options });
@@ -36,7 +38,10 @@ describe("resetting a host", () => {
     it("that fails shows its last lines and does not stop the removal", async () => {
         const output = ["1", "2", "3", "4", "5", "6", "7"].join("\n");
         const { operation, lines } = world({ target: { reset: async () => ({ exitCode: 1, output }) } });
-        assert.equal(await resetHost(operation, soon()), "k0s reset ended with exit 1, cleaning up what it left");
+        assert.equal(
+            warningOf(await resetHost(operation, soon())),
+            "k0s reset ended with exit 1, cleaning up what it left",
+        );
         assert.deepEqual(
             lines,
             ["3", "4", "5", "6", "7"].map((line) => `  k0s reset: ${line}`),
@@ -45,7 +50,7 @@ describe("resetting a host", () => {
 
     it("has nothing to run where there is no k0s", async () => {
         const { operation, calls } = world({ hostFacts: blankHost("c3") });
-        assert.match(String(await resetHost(operation, soon())), /nothing to reset/);
+        assert.deepEqual(await resetHost(operation, soon()), nothingToDo("k0s is not installed; nothing to reset"));
         assert.deepEqual(calls, []);
     });
 });
@@ -80,7 +85,7 @@ describe("cleaning the folders", () => {
 
     it("says what could not be removed", async () => {
         const { operation } = world({ target: { cleanUp: async () => ({ left: ["/a", "/b"] }) } });
-        assert.equal(await cleanFolders(operation, soon()), "could not remove /a, /b");
+        assert.equal(warningOf(await cleanFolders(operation, soon())), "could not remove /a, /b");
     });
 
     it("keeps the marker when it fails: the host is still ours to clean", async () => {

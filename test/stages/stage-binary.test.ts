@@ -6,6 +6,7 @@ import { after, before, describe, it } from "mocha";
 import { Deadline } from "../../provider/deadline";
 import { CommandError, InputError, RefusedError } from "../../provider/errors";
 import type { K0sSource } from "../../provider/inputs";
+import { nothingToDo } from "../../provider/stages/stage";
 import { stageBinary } from "../../provider/stages/stage-binary";
 import { blankHost } from "../decide/build";
 import { only } from "../support/fake-calls";
@@ -33,7 +34,7 @@ describe("staging k0s", () => {
     it("does nothing where the wanted version is there already, whatever the source", async () => {
         const there = world({ localPath, downloadUrl: URL });
         there.files.set(PATH, HELPER_VERSION);
-        assert.equal(await stage(there), `${HELPER_VERSION} is already there`);
+        assert.deepEqual(await stage(there), nothingToDo(`${HELPER_VERSION} is already there`));
         assert.deepEqual(ways(there), []);
         assert.equal(there.operation.progress.installedBinary, false);
     });

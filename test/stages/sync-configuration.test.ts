@@ -4,6 +4,7 @@ import { Deadline } from "../../provider/deadline";
 import { RefusedError } from "../../provider/errors";
 import type { PutOnHost } from "../../provider/facts/host";
 import type { CopyPlan } from "../../provider/stages/copy-files";
+import { nothingToDo } from "../../provider/stages/stage";
 import { giveOwners, planConfiguration, syncConfiguration } from "../../provider/stages/sync-configuration";
 import { blankHost, CLUSTER_ID, TOKEN } from "../decide/build";
 import { only } from "../support/fake-calls";
@@ -94,7 +95,7 @@ describe("the files a joining controller needs", () => {
         given.files.set(POLICY, "rules: []").set(ENCRYPTION, SECRET).set("/var/log/k0s/audit/x", "");
         const planned = await plan(given);
         assert.deepEqual(planned, { files: [], directories: [], orphans: [] });
-        assert.equal(await syncConfiguration(given.operation, planned, soon()), "nothing to copy");
+        assert.deepEqual(await syncConfiguration(given.operation, planned, soon()), nothingToDo("nothing to copy"));
         assert.deepEqual(only(given.calls, "c3 write"), []);
     });
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "mocha";
 import { Deadline } from "../../provider/deadline";
 import type { NodeInputs } from "../../provider/inputs";
+import { nothingToDo } from "../../provider/stages/stage";
 import { syncRegistry } from "../../provider/stages/sync-registry";
 import { only } from "../support/fake-calls";
 import { type Scene, type SceneOptions, scene } from "../support/fake-operation";
@@ -76,7 +77,7 @@ describe("registry settings", () => {
 
     it("are none where the helper has none", async () => {
         const given = scene({ name: "w1" });
-        assert.equal(await sync(given), "nothing to copy");
+        assert.deepEqual(await sync(given), nothingToDo("nothing to copy"));
         assert.deepEqual(only(given.calls, "w1 write"), []);
     });
 

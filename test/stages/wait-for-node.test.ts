@@ -3,6 +3,7 @@ import { describe, it } from "mocha";
 import { Deadline } from "../../provider/deadline";
 import { CommandError, RefusedError } from "../../provider/errors";
 import type { NodeObject } from "../../provider/facts/cluster";
+import { nothingToDo } from "../../provider/stages/stage";
 import { waitForNode } from "../../provider/stages/wait-for-node";
 import { blankHost, cluster, node, workerHost } from "../decide/build";
 import { type SceneOptions, type Scene, scene } from "../support/fake-operation";
@@ -78,7 +79,7 @@ describe("waiting for the Node", () => {
 
     it("is nothing for a plain controller, and asks nobody", async () => {
         const world = scene({ inputs: { role: "controller" } });
-        assert.equal(await wait(world), "a plain controller has no Node");
+        assert.deepEqual(await wait(world), nothingToDo("a plain controller has no Node"));
         assert.deepEqual(world.calls, []);
     });
 

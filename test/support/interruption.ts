@@ -8,6 +8,7 @@ import { RESOURCES, type SimEvent, type SimHost, type Simulation, startSimulatio
 import { K0sDaemon } from "../sim/k0s/daemon";
 import type { KubeObject } from "../sim/model/store";
 import { checked, created } from "../sim/program-of";
+import { logAt } from "./log-level";
 import { LOOKING } from "./looking";
 
 /** Simulated seconds a cluster needs to come to rest: fresh Nodes wobble, k0s follows etcd, Nodes turn NotReady. */
@@ -252,17 +253,18 @@ export async function sideBySide<T, R>(all: readonly T[], limit: number, action:
     return results;
 }
 
-/** Names of the stages that an action carries out, in order, as a user sees them. */
+/** Names of the stages that an action carries out, in order, those with nothing to do among them. */
 export async function stagesOf(action: () => Promise<unknown>): Promise<string[]> {
     const lines = await linesOf(action);
     return lines.flatMap((line) => /^[^:]+: (?<stage>.+?) … .* after [\d.]+ s$/.exec(line)?.groups?.["stage"] ?? []);
 }
 
-/** What is printed meanwhile. Nothing else may run in this process. */
+/** All that a log can tell is printed meanwhile, and answered. Nothing else may run in this process. */
 export async function linesOf(action: () => Promise<unknown>): Promise<string[]> {
     const written: string[] = [];
     const { stdout } = process;
     const write = stdout.write.bind(stdout);
+    const backToLevel = logAt();
     stdout.write = (text: string | Uint8Array): boolean => {
         written.push(String(text));
         return true;
@@ -271,6 +273,7 @@ export async function linesOf(action: () => Promise<unknown>): Promise<string[]>
         await action();
     } finally {
         stdout.write = write;
+        backToLevel();
     }
     return written.join("").split("\n");
 }
