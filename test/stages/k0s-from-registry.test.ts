@@ -91,7 +91,7 @@ describe("k0s from a registry", () => {
     it("is read with login and authority from MkeConfig where that names the registry", async () => {
         for (const objects of [mkeObjects(), mkeObjects(undefined, server.ca)]) {
             const made = world({}, "v1", onMke, objects);
-            assert.match(String(await verifySource(made.operation, soon())), /^sha256:/);
+            assert.match((await verifySource(made.operation, soon())) as string, /^sha256:/);
             await stageBinary(made.operation, soon());
             assert.deepEqual(made.arrived, [PROGRAM.toString()]);
         }
@@ -146,7 +146,7 @@ describe("an address that the host will download from", () => {
         assert.deepEqual(only(open.calls, "c3 reach"), ["c3 reach example.com:443"]);
         const blocked = download("blocked", "http://example.com:8080/k0s");
         assert.match(
-            String(await verifySource(blocked.operation, soon())),
+            (await verifySource(blocked.operation, soon())) as string,
             /example\.com:8080 is blocked; the download will tell/,
         );
     });
