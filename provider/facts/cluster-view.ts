@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import type { Kube, LeaseObject } from "../adapters/kube";
+import { normalAddress, sharedAddresses } from "../address";
 import { before, type Deadline } from "../deadline";
 import { TimeoutError } from "../errors";
 import type { ClusterFacts, ControlNodeObject, Member, MemberHealth } from "./cluster";
@@ -92,8 +93,10 @@ export function hostOf(url: string): string {
  * same one. Never by name: a name may have moved to another machine (safety.md 5).
  */
 export function apiAddresses(peerHosts: readonly string[], controlNodes: readonly ControlNodeObject[]): string[] {
-    const own = controlNodes.filter(({ addresses }) => addresses.some((address) => peerHosts.includes(address)));
-    const others = own.flatMap(({ addresses }) => addresses).filter((address) => isIP(address) !== 0);
+    const own = controlNodes.filter(({ addresses }) => sharedAddresses(addresses, peerHosts).length > 0);
+    const others = own
+        .flatMap(({ addresses }) => addresses.map(normalAddress))
+        .filter((address) => isIP(address) !== 0);
     return [...new Set([...peerHosts, ...others])];
 }
 

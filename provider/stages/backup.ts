@@ -4,6 +4,7 @@ import { pipeline } from "node:stream/promises";
 import type { BackupArchive } from "../adapters/host";
 import { encryptWithPassphrase } from "../adapters/local/age";
 import { LocalDirectory } from "../adapters/local/new-file";
+import { urlHost } from "../address";
 import type { Deadline } from "../deadline";
 import { ConnectionError } from "../errors";
 import type { BackupInputs } from "../inputs";
@@ -27,7 +28,7 @@ export interface BackupMoment {
 /** A backup that stays on the helper: `<time>-<node>-<before|after>-<add|remove>.tar.gz`, the helper's time. */
 export async function backUpOnHelper(operation: Operation, moment: BackupMoment, deadline: Deadline): Promise<Outcome> {
     const { path, size } = await makeArchive(operation, moment, BACKUPS_KEPT, deadline);
-    return `${operation.cluster.helper.address}:${path} (${mib(size)})`;
+    return `${urlHost(operation.cluster.helper.address)}:${path} (${mib(size)})`;
 }
 
 /**

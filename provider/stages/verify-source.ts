@@ -1,6 +1,8 @@
 import { findK0sLayer } from "../adapters/registry/k0s-artifact";
+import { withPort } from "../address";
 import { unchanged } from "../decide/refusal";
 import { type Deadline, waitFor } from "../deadline";
+import { hostOf } from "../facts/cluster-view";
 import type { HostOperation } from "./operation";
 import type { Outcome } from "./stage";
 import { openRegistry } from "./registry-access";
@@ -46,8 +48,10 @@ async function verifyArtifact(operation: HostOperation, artifact: string, deadli
 }
 
 async function tryDownload({ target }: HostOperation, downloadUrl: string, deadline: Deadline): Promise<Outcome> {
-    const { hostname, port, protocol } = new URL(downloadUrl);
-    const at = port === "" ? (protocol === "https:" ? HTTPS_PORT : HTTP_PORT) : Number(port);
-    const answer = await target.reach(hostname, at, deadline.within(REACH));
-    return answer === "open" ? `${hostname}:${at} is open` : `${hostname}:${at} is ${answer}; the download will tell`;
+    const { port: given, protocol } = new URL(downloadUrl);
+    const host = hostOf(downloadUrl);
+    const port = given === "" ? (protocol === "https:" ? HTTPS_PORT : HTTP_PORT) : Number(given);
+    const server = withPort({ host, port });
+    const answer = await target.reach(host, port, deadline.within(REACH));
+    return answer === "open" ? `${server} is open` : `${server} is ${answer}; the download will tell`;
 }

@@ -203,6 +203,11 @@ describe("where a member's API server is asked", () => {
         ]);
     });
 
+    it("is found whatever way an IPv6 address is written", () => {
+        const addresses = apiAddresses(["fd00::2"], [controlNode("c2", "FD00:0::2", "fd00:0:1::2", "c2")]);
+        assert.deepEqual(addresses, ["fd00::2", "fd00:0:1::2"]);
+    });
+
     it("is read out of a URL with or without an IPv6 address", () => {
         assert.deepEqual([hostOf("https://10.0.0.1:2380"), hostOf("https://[fd00::1]:2380")], ["10.0.0.1", "fd00::1"]);
     });

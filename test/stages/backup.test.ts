@@ -8,7 +8,7 @@ import type { Host } from "../../provider/adapters/host";
 import { Deadline } from "../../provider/deadline";
 import { ConnectionError, InputError } from "../../provider/errors";
 import type { BackupInputs } from "../../provider/inputs";
-import { type BackupMoment, backUpToDirectory } from "../../provider/stages/backup";
+import { type BackupMoment, backUpOnHelper, backUpToDirectory } from "../../provider/stages/backup";
 import { openWithAge } from "../support/age";
 import { only } from "../support/fake-calls";
 import { type Scene, scene } from "../support/fake-operation";
@@ -53,6 +53,14 @@ describe("a backup that is streamed to where Pulumi runs", () => {
         const { decrypted, skipped } = await openWithAge(path, PASSPHRASE);
         if (skipped !== undefined) console.log(`      not opened with the age tool: ${skipped}`);
         assert.ok(decrypted.equals(content));
+    });
+
+    it("is told with brackets where the helper that keeps it has an IPv6 address", async () => {
+        const { operation } = world({});
+        const helper = { ...operation.cluster.helper, address: "fd00::11" };
+        const onIpv6 = { ...operation, cluster: { ...operation.cluster, helper } };
+        const told = await backUpOnHelper(onIpv6, BEFORE, Deadline.afterSeconds(600));
+        assert.equal(told, `[fd00::11]:${OUTGOING} (0.2 MiB)`);
     });
 
     it("shows the passphrase to nobody, and is nowhere unencrypted on this machine", async () => {

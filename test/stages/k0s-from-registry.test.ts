@@ -144,6 +144,9 @@ describe("an address that the host will download from", () => {
         const open = download("open", "https://example.com/k0s");
         assert.equal(await verifySource(open.operation, soon()), "example.com:443 is open");
         assert.deepEqual(only(open.calls, "c3 reach"), ["c3 reach example.com:443"]);
+        const byAddress = download("open", "http://[fd00::5]:8080/k0s");
+        assert.equal(await verifySource(byAddress.operation, soon()), "[fd00::5]:8080 is open");
+        assert.deepEqual(only(byAddress.calls, "c3 reach"), ["c3 reach fd00::5:8080"]);
         const blocked = download("blocked", "http://example.com:8080/k0s");
         assert.match(
             (await verifySource(blocked.operation, soon())) as string,

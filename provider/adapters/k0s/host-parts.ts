@@ -1,3 +1,4 @@
+import { normalAddress, sharedAddresses } from "../../address";
 import { isTree, treeOf } from "../tree";
 import { rawArgsIn, withValue } from "./raw-args";
 
@@ -40,7 +41,7 @@ export function etcdDirectoriesIn(config: unknown): string[] {
 /** True where keepalived's peers are listed, and that address is not among them. */
 export function lacksUnicastPeer(config: unknown, address: string): boolean {
     return unicastInstances(treeOf(treeOf(config)["spec"])["network"]).some(
-        (instance) => !peersOf(instance).includes(address) && instance["unicastSourceIP"] !== address,
+        (instance) => sharedAddresses(speakers(instance), [address]).length === 0,
     );
 }
 
@@ -99,10 +100,17 @@ function hostOf(url: string): string {
 
 /** keepalived speaks from its own address to all others: k0s takes none that is its own among the peers (cplb.go, 1.36.3). */
 function speakFrom(instance: Tree, ownAddress: string): void {
-    const source = instance["unicastSourceIP"];
-    const others = [...peersOf(instance), ...(typeof source === "string" ? [source] : [])];
+    const others = speakers(instance);
     instance["unicastSourceIP"] = ownAddress;
-    instance["unicastPeers"] = [...new Set(others)].filter((address) => address !== ownAddress);
+    instance["unicastPeers"] = [...new Set(others)].filter(
+        (address) => normalAddress(address) !== normalAddress(ownAddress),
+    );
+}
+
+/** Peers, and the one that the configuration was written for. */
+function speakers(instance: Tree): string[] {
+    const source = instance["unicastSourceIP"];
+    return [...peersOf(instance), ...(typeof source === "string" ? [source] : [])];
 }
 
 /** Those of keepalived's instances that do not use multicast. */

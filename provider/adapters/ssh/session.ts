@@ -1,6 +1,7 @@
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client, ClientChannel } from "ssh2";
+import { withPort } from "../../address";
 import { before, type Deadline, timerLength } from "../../deadline";
 import { ConnectionError, MkeError, TimeoutError, messageOf } from "../../errors";
 import type { Origin } from "./origin";
@@ -253,7 +254,7 @@ export class SshSession {
         if (error instanceof MkeError) return error;
         const prohibited = reasonOf(error) === ADMINISTRATIVELY_PROHIBITED;
         return new ConnectionError({
-            stage: `connecting to ${address}:${port}`,
+            stage: `connecting to ${withPort({ host: address, port })}`,
             host: this.host,
             what: prohibited
                 ? "its SSH server forbids port forwarding"

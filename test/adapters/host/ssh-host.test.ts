@@ -124,6 +124,9 @@ describeOverSshd("a host over a real sshd", (scene) => {
         assert.equal((await buffer(await scene.host.connect(HOST, port, soon()))).toString(), "hello");
         server.close();
         assert.equal(await scene.host.reach(HOST, await freePort(), soon()), "refused");
+        await assert.rejects(scene.host.connect("::1", port, soon()), {
+            message: new RegExp(`^connecting to \\[::1\\]:${port} on `),
+        });
     });
 
     it("says where names lead, and leaves out those that lead nowhere", async () => {

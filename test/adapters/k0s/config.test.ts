@@ -102,6 +102,17 @@ describe("the k0s.yaml of a joining controller", () => {
         assert.deepEqual(vrrpInstances, [{ unicastSourceIP: "10.0.0.2", unicastPeers: ["10.0.0.1"] }]);
     });
 
+    it("has keepalived know the joiner's own IPv6 address whatever way it is written", () => {
+        const spoken = { unicastSourceIP: "fd00::1", unicastPeers: ["FD00:0::2"] };
+        const keepalived = { vrrpInstances: [spoken] };
+        const helper = { spec: { network: { controlPlaneLoadBalancing: { keepalived } } } };
+        const { spec } = parse(configForJoiner(helper, { address: "fd00::2" }, undefined)) as Config;
+        assert.deepEqual(spec.network.controlPlaneLoadBalancing.keepalived.vrrpInstances, [
+            { unicastSourceIP: "fd00::2", unicastPeers: ["fd00::1"] },
+        ]);
+        assert.deepEqual(notesForJoiner(helper, { address: "fd00::2" }), []);
+    });
+
     it("keeps the addresses of etcd's metrics that mean every host", () => {
         const metrics = (urls: string) => {
             const etcd = { extraArgs: { "listen-metrics-urls": urls } };
