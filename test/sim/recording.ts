@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { root } from "../support/root";
 import { describeEtcdMember } from "./k0s/cluster";
 import { isReady } from "./k0s/kubelet";
+import { peerUrl } from "./model/etcd";
 import { RESOURCES } from "./model/store";
 import type { Simulation } from "./simulation";
 
@@ -38,7 +39,7 @@ export function lookAt(sim: Simulation): Look {
             ...etcd.members.map(({ id, name, peerAddress, learner }) => {
                 const state = name === "" ? "unstarted, " : `started, ${name}`;
                 const client = name === "" ? "" : "https://127.0.0.1:2379";
-                return `etcd: ${id.toString(16)}, ${state}, https://${peerAddress}:2380, ${client}, ${learner}`;
+                return `etcd: ${id.toString(16)}, ${state}, ${peerUrl(peerAddress)}, ${client}, ${learner}`;
             }),
             ...store.list(RESOURCES.etcdMembers).map((object) => `cr: ${describeEtcdMember(object)}`),
             ...store.list(RESOURCES.nodes).map((node) => {
@@ -83,7 +84,5 @@ export function transitions(looks: readonly Look[], name: string, address: strin
 }
 
 function isOf(line: string, name: string, address: string): boolean {
-    return (
-        line.includes(`https://${address}:2380`) || line.startsWith(`cr: ${name} `) || line.startsWith(`node: ${name} `)
-    );
+    return line.includes(peerUrl(address)) || line.startsWith(`cr: ${name} `) || line.startsWith(`node: ${name} `);
 }

@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import { oneSpelling } from "../model/address";
 import { EtcdError, type EtcdMember, type EtcdProcess } from "../model/etcd";
 import type { KubeObject } from "../model/store";
 import { TIMING } from "../timing";
@@ -43,7 +44,12 @@ export class ControllerDaemon extends K0sDaemon implements EtcdProcess {
     listener(port: number, fromItself: boolean, to: string): ((stream: Duplex) => void) | undefined {
         const { servers } = this.world;
         const { apiPort, joinPort, boundTo } = this.config;
-        if ((port === apiPort || port === joinPort) && boundTo !== undefined && boundTo !== to) return undefined;
+        if (
+            (port === apiPort || port === joinPort) &&
+            boundTo !== undefined &&
+            oneSpelling(boundTo) !== oneSpelling(to)
+        )
+            return undefined;
         if (port === apiPort && this.apiRuns) return (stream) => servers.api(this.host, stream);
         if (port === 2379 && fromItself && this.etcdRuns) return (stream) => servers.etcd(this.host, stream);
         if (port === 2380 && this.etcdRuns) return (stream) => this.ignore(stream);
@@ -67,7 +73,7 @@ export class ControllerDaemon extends K0sDaemon implements EtcdProcess {
     }
 
     protected run(): void {
-        const problem = configProblem(this.host, this.config.raw);
+        const problem = configProblem(this.host, this.config);
         if (problem !== undefined) return this.crashSoon(`Error: invalid node config: ${problem}`);
         const data = readEtcdData(this.host, this.config.dataDir);
         if (data !== undefined) return this.restart(data.clusterId, BigInt(`0x${data.memberId}`));

@@ -1,3 +1,4 @@
+import { httpsUrl } from "../model/address";
 import { EtcdError } from "../model/etcd";
 import { TIMING } from "../timing";
 import type { SimCluster } from "./cluster";
@@ -7,7 +8,7 @@ import type { JoinToken } from "./token";
 /** The join of a controller (k0s-interfaces.md 4.1): CA first, then the request to be added, with k0s's own retries. */
 export function joinCluster(joiner: ControllerDaemon, token: JoinToken | undefined): void {
     if (token === undefined) return joiner.crashSoon("Error: failed to decode the join token");
-    joiner.unit.log(`Joining existing cluster via https://${token.host}:${token.port}`);
+    joiner.unit.log(`Joining existing cluster via ${httpsUrl(token.host, token.port)}`);
     joiner.later(TIMING.fetchCa, () => fetchCa(joiner, token, 1));
 }
 
@@ -17,7 +18,7 @@ function fetchCa(joiner: ControllerDaemon, token: JoinToken, attempt: number): v
         if (attempt < TIMING.fetchTries) {
             return joiner.later(TIMING.fetchPause, () => fetchCa(joiner, token, attempt + 1));
         }
-        const via = `https://${token.host}:${token.port}`;
+        const via = httpsUrl(token.host, token.port);
         return joiner.crashSoon(
             `Error: failed to join controller: failed to join existing cluster via ${via}: ${server}`,
         );

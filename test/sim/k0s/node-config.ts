@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { parseAllDocuments, stringify } from "yaml";
+import { httpsUrl } from "../model/address";
 import type { SimHost } from "../model/host";
 import type { Unit } from "../model/units";
 import { versionOfProgram } from "../model/k0s-program";
@@ -17,6 +18,7 @@ export interface RawConfig {
         } | null;
         readonly storage?: { readonly type?: string; readonly etcd?: { readonly peerAddress?: string } | null } | null;
         readonly network?: {
+            readonly podCIDR?: string;
             readonly nodeLocalLoadBalancing?: { readonly enabled?: boolean } | null;
             readonly controlPlaneLoadBalancing?: CplbConfig | null;
         } | null;
@@ -83,7 +85,7 @@ export function nodeConfigOf(unit: Unit): NodeConfig {
         apiPort,
         joinPort: raw.spec?.api?.k0sApiPort ?? 9443,
         boundTo: boundTo(raw, apiAddress),
-        localApi: `https://${onlyBindToAddress === true ? urlHost(apiAddress) : "localhost"}:${apiPort}`,
+        localApi: httpsUrl(onlyBindToAddress === true ? apiAddress : "localhost", apiPort),
         externalAddress: raw.spec?.api?.externalAddress,
         peerAddress: raw.spec?.storage?.etcd?.peerAddress ?? host.address,
         nodeName: (/--hostname-override[= ](\S+)/.exec(kubelet)?.[1] ?? host.hostName).trim().toLowerCase(),
@@ -157,11 +159,6 @@ function boundTo({ spec }: RawConfig, apiAddress: string): string | undefined {
     return bound === "0.0.0.0" || bound === "::" ? undefined : bound;
 }
 
-/** An address as it stands in a URL. */
-export function urlHost(address: string): string {
-    return address.includes(":") ? `[${address}]` : address;
-}
-
 /** Its first document, as YAML 1.1. Throws Error on what is not YAML. */
 export function readConfig(host: SimHost, path: string): RawConfig {
     const documents = parseAllDocuments(host.files.text(path) ?? "", { version: "1.1" });
@@ -170,8 +167,13 @@ export function readConfig(host: SimHost, path: string): RawConfig {
     return (first?.toJS() as RawConfig | null | undefined) ?? {};
 }
 
-/** What k0s says of a configuration that it does not start with (k0s 1.36.3: cplb.go, cplb_linux.go); undefined: it does. */
-export function configProblem(host: SimHost, { spec }: RawConfig): string | undefined {
+/** What k0s says of a configuration that it does not start with (k0s 1.36.3: network.go, cplb.go, cplb_linux.go); undefined: it does. */
+export function configProblem(host: SimHost, { raw: { spec }, args }: NodeConfig): string | undefined {
+    const podCidr = spec?.network?.podCIDR ?? "";
+    if (podCidr.includes(":") && !args.some((arg) => /^--feature-gates=(.*,)?IPv6SingleStack=true(,|$)/.test(arg))) {
+        const why = "feature gate IPv6SingleStack must be explicitly enabled to use IPv6 single stack";
+        return `spec: network: podCIDR: Invalid value: "${podCidr}": ${why}`;
+    }
     const { enabled, keepalived } = spec?.network?.controlPlaneLoadBalancing ?? {};
     if (enabled !== true) return undefined;
     for (const { unicastSourceIP, unicastPeers = [] } of keepalived?.vrrpInstances ?? []) {

@@ -1,5 +1,6 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import { parse, stringify } from "yaml";
+import { httpsUrl, serverOf } from "../model/address";
 import { base64 } from "../model/pki";
 
 export type TokenRole = "controller" | "worker";
@@ -25,7 +26,7 @@ export function encodeToken({ role, host, port, ca, id, secret }: JoinToken): st
             clusters: [
                 {
                     name: "k0s",
-                    cluster: { server: `https://${host}:${port}`, "certificate-authority-data": base64(ca) },
+                    cluster: { server: httpsUrl(host, port), "certificate-authority-data": base64(ca) },
                 },
             ],
             contexts: [{ name: "k0s", context: { cluster: "k0s", user: USERS[role] } }],
@@ -47,12 +48,12 @@ export function decodeToken(text: string | undefined): JoinToken | undefined {
     try {
         const config = parse(gunzipSync(Buffer.from((text ?? "").trim(), "base64")).toString()) as TokenConfig;
         const cluster = config.clusters[0]?.cluster ?? {};
-        const server = new URL(cluster["server"] ?? "");
+        const { host, port } = serverOf(cluster["server"] ?? "");
         const [id = "", secret = ""] = (config.users[0]?.user.token ?? "").split(".");
         return {
             role: config.users[0]?.name === USERS.controller ? "controller" : "worker",
-            host: server.hostname,
-            port: Number(server.port),
+            host,
+            port,
             ca: Buffer.from(cluster["certificate-authority-data"] ?? "", "base64").toString(),
             id,
             secret,

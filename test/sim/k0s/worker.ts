@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import { parse } from "yaml";
+import { httpsUrl, serverOf } from "../model/address";
 import { kubeconfig } from "../model/pki";
 import { TIMING } from "../timing";
 import type { SimCluster } from "./cluster";
@@ -30,7 +31,7 @@ export class WorkerDaemon extends K0sDaemon {
         const [controller] = cluster.daemons;
         if (controller === undefined) throw new Error("a worker needs a controller");
         const { host, port } = tokenServer(controller.config, "worker");
-        this.writeFiles(cluster, `https://${host}:${port}`);
+        this.writeFiles(cluster, httpsUrl(host, port));
         this.newKubelet(cluster).settle();
         this.statusAnswers = true;
         return cluster;
@@ -53,7 +54,7 @@ export class WorkerDaemon extends K0sDaemon {
                 "Error: neither regular nor bootstrap kubeconfig files exist and no join token given; dunno how to make kubelet authenticate to API server",
             );
         }
-        const server = known === undefined ? `https://${token?.host}:${token?.port}` : serverIn(known);
+        const server = known === undefined ? httpsUrl(token?.host ?? "", token?.port ?? 0) : serverIn(known);
         const cluster = this.clusterAt(server);
         const accepted = known !== undefined || (token !== undefined && cluster?.accepts(token) === true);
         if (cluster === undefined || !accepted) {
@@ -88,8 +89,8 @@ export class WorkerDaemon extends K0sDaemon {
     }
 
     private clusterAt(server: string): SimCluster | undefined {
-        const { hostname, port } = new URL(server);
-        const route = this.world.network.route(this.host, hostname, Number(port));
+        const { host, port } = serverOf(server);
+        const route = this.world.network.route(this.host, host, port);
         if (route.verdict !== "open") return undefined;
         return this.world.clusters.find((one) => one.daemonAt(route.host) !== undefined && one.etcd.works);
     }

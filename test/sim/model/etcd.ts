@@ -1,4 +1,5 @@
 import { TIMING } from "../timing";
+import { httpsUrl } from "./address";
 import type { SimClock, SimTimer } from "./clock";
 import type { EventLog } from "./events";
 import type { Random } from "./random";
@@ -227,9 +228,14 @@ export class EtcdCluster {
     private changed(member: EtcdMember): void {
         const { id, name, peerAddress, learner } = member;
         const state = name === "" ? "unstarted" : "started";
-        this.events.add("etcd", `${id.toString(16)}, ${state}, ${name}, https://${peerAddress}:2380, ${learner}`);
+        this.events.add("etcd", `${id.toString(16)}, ${state}, ${name}, ${peerUrl(peerAddress)}, ${learner}`);
         this.onMembersChanged();
     }
+}
+
+/** As k0s's `EtcdConfig.GetPeerURL` (storage.go, 1.36.3). */
+export function peerUrl(peerAddress: string): string {
+    return httpsUrl(peerAddress, 2380);
 }
 
 export function majority(voters: number): number {

@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import { oneSpelling } from "./address";
 import type { SimHost } from "./host";
 
 /** What a connection meets. `host`: whose machine answers. */
@@ -20,7 +21,7 @@ export class Network {
     readonly names = new Map<string, readonly string[]>();
 
     add(host: SimHost): void {
-        for (const address of host.addresses) {
+        for (const address of host.addresses.map(oneSpelling)) {
             if (this.machines.has(address)) throw new Error(`two hosts have the address ${address}`);
             this.machines.set(address, host);
         }
@@ -32,7 +33,7 @@ export class Network {
 
     /** Connections to that address go to the first of these hosts where the port is open. */
     balance(address: string, hosts: readonly SimHost[], ports: Readonly<Record<number, number>> = {}): void {
-        this.balancers.set(address, { hosts, ports });
+        this.balancers.set(oneSpelling(address), { hosts, ports });
     }
 
     addressesOf(name: string): readonly string[] {
@@ -40,14 +41,15 @@ export class Network {
     }
 
     /** `from` undefined: from outside, through the bastion. */
-    route(from: SimHost | undefined, address: string, port: number): Route {
+    route(from: SimHost | undefined, asked: string, port: number): Route {
+        const address = oneSpelling(asked);
         if (from !== undefined && !from.powered) return { verdict: "blocked", host: undefined };
         if (from !== undefined && isLoopback(address)) return this.arrive(from, port, true, address);
         const balancer = this.balancers.get(address);
         if (balancer !== undefined) return this.balanced(from, balancer, port);
         const host = this.machines.get(address) ?? this.named(address);
         if (host === undefined || !host.powered || host.drops(from, port)) return { verdict: "blocked", host };
-        const to = host.addresses.includes(address) ? address : host.address;
+        const to = host.addresses.map(oneSpelling).includes(address) ? address : host.address;
         return this.arrive(host, port, host === from, to);
     }
 
@@ -65,7 +67,7 @@ export class Network {
 
     private named(name: string): SimHost | undefined {
         const [address = name] = this.names.get(name) ?? [];
-        return this.machines.get(address) ?? this.byName(name);
+        return this.machines.get(oneSpelling(address)) ?? this.byName(name);
     }
 
     private byName(name: string): SimHost | undefined {

@@ -6,7 +6,7 @@ import { connect } from "node:net";
 import { root } from "../../support/root";
 import { ControllerDaemon } from "../k0s/controller";
 import type { SimCluster } from "../k0s/cluster";
-import { EtcdError, type EtcdMember } from "../model/etcd";
+import { EtcdError, type EtcdMember, peerUrl } from "../model/etcd";
 import type { SimHost } from "../model/host";
 import type { World } from "../model/world";
 
@@ -183,7 +183,7 @@ function message({ id, name, peerAddress, learner }: EtcdMember): Message {
     return {
         ID: id.toString(),
         name,
-        peerURLs: [`https://${peerAddress}:2380`],
+        peerURLs: [peerUrl(peerAddress)],
         clientURLs: name === "" ? [] : ["https://127.0.0.1:2379"],
         isLearner: learner,
     };
