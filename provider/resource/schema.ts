@@ -14,6 +14,7 @@ import {
     PREFLIGHT_DEFAULTS,
     TIMEOUT_DEFAULTS,
 } from "./defaults";
+import { hints, NOT_A_PATH } from "./hints";
 import { directory, filePath, installFlag, labelKey, labelValue, taint } from "./kubernetes-text";
 import { hostKey, privateKey } from "./key-text";
 import { oneLine, privateAddress } from "./login-text";
@@ -72,8 +73,6 @@ const proxy = object(
     { host: { shape: host, required: "is required: the address of the bastion host" }, ...login },
     { proxy: "a proxy of a proxy is not supported", sudoPassword: "nothing runs as root on a bastion host" },
 );
-
-const NOT_A_PATH = 'is not an input; privateKey takes the key itself: fs.readFileSync(path, "utf8")';
 
 const connection = object(
     { ...login, proxy: { shape: proxy }, sudoPassword: { shape: text(oneLine) } },
@@ -222,31 +221,6 @@ const fixedForWorkers: Fields = {
         shape: only(POLICY_DEFAULTS.allowStrandedWorkers),
         fallback: POLICY_DEFAULTS.allowStrandedWorkers,
     },
-};
-
-const hints = {
-    name: "is not an input; did you mean nodeName?",
-    // k0sctl's words for a host.
-    address: "is the input host",
-    ssh: "is the input connection, and its address the input host",
-    keyPath: `${NOT_A_PATH}, in connection`,
-    bastion: "is the input connection.proxy",
-    hostname: "is the input nodeName",
-    privateInterface: "is not an input; privateAddress takes the address",
-    environment: "is not an input; write a drop-in of the service with @pulumi/command before the node (dependsOn)",
-    files: "is not an input; copy them with @pulumi/command before the node (dependsOn). What k0sConfig refers to is copied by itself",
-    hooks: "is not an input; run commands of your own with @pulumi/command, before the node or after it (dependsOn)",
-    noTaints: 'is not an input; give "--no-taints" among installFlags',
-    uploadBinary: "is not needed: k0s is copied from a controller, or from k0s.localPath",
-    k0sBinaryPath: "is the input k0s.localPath",
-    k0sDownloadURL: "is the input k0s.downloadUrl",
-    k0sInstallPath: "is the input k0s.installPath",
-    version: "is the input k0s.version",
-    user: "is the input connection.user",
-    port: "is the input connection.port",
-    privateKey: "is the input connection.privateKey",
-    password: "is the input connection.password",
-    controllers: "is the input cluster.controllers",
 };
 
 /** Every top-level input of a kind, with its shape and default. */
