@@ -34,7 +34,14 @@ const INSTALL: Readonly<Record<Installer, (toolbox: Toolbox, folder: string) => 
     pnpm: (toolbox, folder) => toolbox.pnpm(folder, "install", "--ignore-scripts", "--prefer-offline"),
     yarn: async (toolbox, folder) => {
         const cacheFolder = join(toolbox.folder, "yarn-cache");
-        const settings = { nodeLinker: "node-modules", enableTelemetry: false, enableGlobalCache: false, cacheFolder };
+        const settings = {
+            nodeLinker: "node-modules",
+            enableTelemetry: false,
+            enableGlobalCache: false,
+            // Its default where CI is set refuses to write the first lockfile.
+            enableImmutableInstalls: false,
+            cacheFolder,
+        };
         await writeFile(join(folder, ".yarnrc.yml"), JSON.stringify(settings));
         // Without one of its own, yarn takes a directory for a part of the project above it.
         await writeFile(join(folder, "yarn.lock"), "");
