@@ -1,4 +1,3 @@
-import { Deadline } from "../deadline";
 import { refuseForeignContent, refuseOtherDirectories } from "../decide/directories";
 import { isOurs } from "../decide/identity";
 import { isAfterEnd } from "../decide/last-controller";
@@ -13,10 +12,9 @@ import { removeEtcdMaintenance } from "../pipelines/material";
 import type { Machine } from "../stages/operation";
 import { resetMachine } from "../pipelines/remove-worker";
 import { runStage } from "../stages/stage";
-import { tellingProgress } from "../progress";
 import { stopService } from "../stages/reset-host";
 import { refusedBy } from "./decide";
-import { logOf, probePaths } from "./session";
+import { logOf, probeTarget } from "./session";
 import { inputsOf, type NodeOutputs } from "./state";
 
 /**
@@ -90,10 +88,7 @@ async function resetOurs(
 
 async function probe(target: HostView, inputs: NodeInputs): Promise<HostFacts | undefined> {
     try {
-        const limit = Deadline.afterSeconds(inputs.timeouts.connect, "timeouts.connect");
-        return await tellingProgress(logOf(inputs), "looking at the host", limit, (deadline) =>
-            target.probe(probePaths(inputs), deadline),
-        );
+        return await probeTarget(target, inputs);
     } catch (error) {
         if (error instanceof ConnectionError) return undefined;
         throw error;

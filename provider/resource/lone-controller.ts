@@ -1,21 +1,16 @@
 import { openHost } from "../adapters/ssh/pool";
-import type { HostView } from "../adapters/host";
 import { machineOf } from "../adapters/host/machine";
-import { Deadline, waitFor } from "../deadline";
+import { type Deadline, waitFor } from "../deadline";
 import { planLoneStart } from "../decide/lone-controller";
 import { isRefusal } from "../decide/refusal";
 import { defined } from "../defined";
 import { reasonOf, RefusedError } from "../errors";
-import type { HostFacts } from "../facts/host";
 import { LoneControllerError } from "../facts/no-helper";
 import type { NodeInputs } from "../inputs";
-import { tellingProgress } from "../progress";
 import { runStage } from "../stages/stage";
 import { COMMAND_SECONDS } from "../stages/timing";
-import { logOf, openSession, probePaths } from "./session";
+import { logOf, openSession, probeTarget } from "./session";
 import type { NodeOutputs } from "./state";
-
-const LOOKING = "looking at the host";
 
 /**
  * Runs the operation. Where its node is the only controller there is and cannot be asked, its k0s is started, if that is proven
@@ -34,7 +29,7 @@ export async function startingAlone<T>(inputs: NodeInputs, outs: NodeOutputs, ru
 async function startAlone(inputs: NodeInputs, outs: NodeOutputs, error: LoneControllerError): Promise<void> {
     const log = logOf(inputs);
     const target = openHost(inputs.host, inputs.connection);
-    const host = await probe(target, inputs);
+    const host = await probeTarget(target, inputs);
     const plan = planLoneStart(host, outs);
     if (isRefusal(plan)) {
         throw new RefusedError({
@@ -69,11 +64,6 @@ async function untilUsable(inputs: NodeInputs, outs: NodeOutputs, deadline: Dead
             }
         },
     });
-}
-
-async function probe(target: HostView, inputs: NodeInputs): Promise<HostFacts> {
-    const limit = Deadline.afterSeconds(inputs.timeouts.connect, "timeouts.connect");
-    return tellingProgress(logOf(inputs), LOOKING, limit, (deadline) => target.probe(probePaths(inputs), deadline));
 }
 
 /**

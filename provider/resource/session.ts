@@ -6,6 +6,7 @@ import { defined } from "../defined";
 import { requireEngine } from "../engine";
 import { ConnectionError, HostKeyError, InputError, LockError, MkeError, reasonOf, RefusedError } from "../errors";
 import { type ClusterConnection, connectCluster, controllersNamedBy } from "../facts/helper";
+import type { HostFacts } from "../facts/host";
 import type { ControllerAddress, NodeInputs, NodeKind } from "../inputs";
 import { type Log, prefixedLog } from "../log";
 import { tellingProgress } from "../progress";
@@ -124,6 +125,13 @@ async function controllersNamedByTarget(
     if (inputs.role === "worker") return [];
     const facts = await target.probe(probePaths(inputs), deadline);
     return controllersNamedBy(target, facts, inputs.connection, deadline);
+}
+
+/** One look at the node's machine, for as long as a machine that boots may take to answer. */
+export function probeTarget(target: HostView, inputs: NodeInputs): Promise<HostFacts> {
+    const limit = Deadline.afterSeconds(inputs.timeouts.connect, "timeouts.connect");
+    const look = (deadline: Deadline): Promise<HostFacts> => target.probe(probePaths(inputs), deadline);
+    return tellingProgress(logOf(inputs), "looking at the host", limit, look);
 }
 
 export function probePaths({ dataDir, kubeletRootDir, k0s }: NodeInputs): ProbePaths {
